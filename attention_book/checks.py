@@ -41,11 +41,15 @@ def check_inputs(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
         )
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(f"key has {key.shape[-2]} tokens but value has {value.shape[-2]}; each key needs its value")
-    batch: tuple[int, ...] = tuple(query.shape[:-2])
-    for name, x in (("key", key), ("value", value)):
-        if not all(a == b or 1 in (a, b) for a, b in zip(x.shape[:-2], batch, strict=True)):
+    for name, x, other_name, other in (
+        ("key", key, "query", query),
+        ("value", value, "query", query),
+        ("value", value, "key", key),
+    ):
+        batch, other_batch = tuple(x.shape[:-2]), tuple(other.shape[:-2])
+        if not all(a == b or 1 in (a, b) for a, b in zip(batch, other_batch, strict=True)):
             raise ValueError(
-                f"{name} has batch axes {tuple(x.shape[:-2])} but query has {batch}; they must be equal, or 1"
+                f"{name} has batch axes {batch} but {other_name} has {other_batch}; they must be equal, or 1"
             )
     if scale is not None:
         check_scale(scale)
@@ -93,6 +97,19 @@ def check_sizes(**sizes: int) -> None:
             raise ValueError(f"{name} is {size}; give 1 or more")
 
 
+def check_dropout(dropout: float) -> None:
+    """Refuses a dropout that is not a share from 0 to 1."""
+    if isinstance(dropout, bool) or not isinstance(dropout, int | float):
+        raise TypeError(f"dropout is {dropout!r}; give a number from 0 to 1")
+    if not 0 <= dropout <= 1:
+        raise ValueError(f"dropout is {dropout}; give a share of the weights, from 0 to 1")
+
+
+def autocasts(device: torch.device) -> bool:
+    """Whether autocast is on for this kind of device; some kinds, like ``meta``, know no autocast."""
+    return torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
+
+
 def check_x(x: Tensor, weight: Tensor, *, d_in: int, context_length: int | None = None) -> None:
     """Refuses tokens that the module's weights cannot take, before anything is computed."""
     check_tensor("x", x)
@@ -106,5 +123,6 @@ def check_x(x: Tensor, weight: Tensor, *, d_in: int, context_length: int | None 
         )
     if x.device != weight.device:
         raise ValueError(f"x is on {x.device} but the weights are on {weight.device}; move one of them")
-    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+    # Autocast brings half and single precision together, and leaves float64 alone.
+    if x.dtype != weight.dtype and (torch.float64 in (x.dtype, weight.dtype) or not autocasts(x.device)):
         raise TypeError(f"x is {x.dtype} but the weights are {weight.dtype}; convert one of them")

@@ -4,15 +4,16 @@ Formula 1 of Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1; 
 Raschka, "Build a Large Language Model (From Scratch)", section 3.3.
 
 A query that may look at nothing gets zero weights and a zero output, with finite gradients. Half-precision inputs
-are compared and normalised in float32, so that scores do not overflow. No input is changed in place.
+are compared and normalised in float32, under autocast too, so that scores do not overflow. No input is changed in place.
 """
 
 import math
+from contextlib import nullcontext
 
 import torch
 from torch import Tensor
 
-from attention_book.checks import check_inputs, check_tensor
+from attention_book.checks import autocasts, check_inputs, check_tensor
 
 
 def simple_attention(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -24,8 +25,8 @@ def simple_attention(x: Tensor) -> tuple[Tensor, Tensor]:
         x: embeddings, shape ``(..., n, d)``, floating point.
 
     Returns:
-        output: context vectors, shape ``(..., n, d)``.
-        weights: shape ``(..., n, n)``; rows are queries, columns keys, each row sums to 1.
+        ``(output, weights)``: context vectors of shape ``(..., n, d)``, and weights of shape ``(..., n, n)``: rows are
+        queries, columns keys, each row sums to 1.
 
     Raises:
         TypeError: ``x`` is not a floating-point tensor.
@@ -57,13 +58,12 @@ def scaled_dot_product_attention(
         value: shape ``(..., j, e)``, of the query's dtype.
         mask: shape ``(i, j)``, or as many axes as the scores, ``(..., i, j)``, where an axis may be 1. Boolean:
             ``True`` where a query may look. Floating point: added to the scaled scores; ``-inf``, or the smallest
-            number of its dtype, hides.
+            number of its dtype or of the query's, hides.
         scale: factor on the scores; :math:`1/\sqrt{d_k}` unless given.
 
     Returns:
-        output: context vectors, shape ``(..., i, e)``.
-        weights: shape ``(..., i, j)``; each row sums to 1, or is 0 throughout where a query may look at nothing. A
-        hidden weight is exactly 0.
+        ``(output, weights)``: context vectors of shape ``(..., i, e)``, and weights of shape ``(..., i, j)``. Each row of
+        weights sums to 1, or is 0 throughout where a query may look at nothing; a hidden weight is exactly 0.
 
     Raises:
         TypeError: an input is not a floating-point tensor, dtypes differ, or the mask holds integers.
@@ -92,20 +92,20 @@ def attention_weights(
     ``no_empty_rows`` is the caller's word that a boolean mask leaves every query something to look at, as a causal mask
     of equal sides does; it saves two passes over the scores.
     """
-    scaled = attention_scores(query, key).mul_(
-        default_scale(query) if scale is None else scale
-    )  # ours alone, so in place
-    allowed, bias = split_mask(mask)
+    scale = default_scale(query) if scale is None else scale
+    scaled = attention_scores(query, key).mul_(scale)  # in place: these scores are ours alone
+    allowed, bias = split_mask(mask, query.dtype)
     if allowed is not None and bias is None and no_empty_rows:
         return scaled.masked_fill_(~allowed, -math.inf).softmax(dim=-1).to(query.dtype)
     return masked_softmax(scaled if bias is None else scaled + bias.to(scaled.dtype), allowed).to(query.dtype)
 
 
 def attention_scores(query: Tensor, key: Tensor) -> Tensor:
-    """Every query times every key, shape ``(..., i, j)``; in float32 for half-precision inputs."""
+    """Every query times every key, shape ``(..., i, j)``; in float32 for half-precision inputs, under autocast too."""
     if query.dtype in (torch.float16, torch.bfloat16):
         query, key = query.float(), key.float()
-    return query @ key.mT
+    with torch.autocast(query.device.type, enabled=False) if autocasts(query.device) else nullcontext():
+        return query @ key.mT
 
 
 def default_scale(query: Tensor) -> float:
@@ -113,13 +113,16 @@ def default_scale(query: Tensor) -> float:
     return 1 / math.sqrt(query.shape[-1])
 
 
-def split_mask(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-    """Any mask as two plain parts: boolean ``allowed`` (``True`` = may look), and ``bias`` to add to the scores."""
+def split_mask(mask: Tensor | None, dtype: torch.dtype) -> tuple[Tensor | None, Tensor | None]:
+    """Any mask as two plain parts: boolean ``allowed`` (``True`` = may look), and ``bias`` to add to the scores.
+
+    ``dtype`` is the query's: what is -inf there hides as well.
+    """
     if mask is None or mask.dtype == torch.bool:
         return mask, None
     # The smallest number stands for -inf in many code bases; left as a number, an empty row would average the padding.
-    allowed = mask > torch.finfo(mask.dtype).min
-    return allowed, mask.masked_fill(~allowed, 0.0)
+    hidden = mask <= max(torch.finfo(mask.dtype).min, torch.finfo(dtype).min)  # not NaN: that is to be seen
+    return ~hidden, mask.masked_fill(hidden, 0.0)
 
 
 def hide(scaled: Tensor, allowed: Tensor | None) -> Tensor:

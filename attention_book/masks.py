@@ -49,11 +49,8 @@ def causal_mask(
                 [ True,  True,  True,  True,  True]])
     """
     num_keys = num_queries if num_keys is None else num_keys
-    for name, number in (("num_queries", num_queries), ("num_keys", num_keys)):
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"{name} is {number!r}; give a whole number of tokens")
-        if number < 0:
-            raise ValueError(f"{name} is {number}; a number of tokens is 0 or more")
+    _check_number("num_queries", num_queries)
+    _check_number("num_keys", num_keys)
     if align not in (None, "upper_left", "lower_right"):
         raise ValueError(f"align is {align!r}; give 'upper_left' or 'lower_right'")
     if align is None and num_queries != num_keys:
@@ -80,7 +77,8 @@ def padding_mask(lengths: Tensor, num_keys: int) -> Tensor:
 
     Raises:
         TypeError: ``lengths`` is not an integer tensor, or ``num_keys`` not an integer.
-        ValueError: ``lengths`` is not one-dimensional, or a length lies outside 0 to ``num_keys``.
+        ValueError: ``lengths`` is not one-dimensional, a length lies outside 0 to ``num_keys``, or ``num_keys`` is
+            negative.
 
     Example:
         >>> import torch
@@ -98,13 +96,20 @@ def padding_mask(lengths: Tensor, num_keys: int) -> Tensor:
     ):
         found = lengths.dtype if isinstance(lengths, Tensor) else type(lengths).__name__
         raise TypeError(f"lengths is {found}; give an integer tensor with one length for each sample")
-    if isinstance(num_keys, bool) or not isinstance(num_keys, int):
-        raise TypeError(f"num_keys is {num_keys!r}; give a whole number of tokens")
+    _check_number("num_keys", num_keys)
     if lengths.dim() != 1:
         raise ValueError(f"lengths has shape {tuple(lengths.shape)}; give one length for each sample, shape (b,)")
-    if lengths.numel() and (lengths.min() < 0 or lengths.max() > num_keys):
+    readable = not (lengths.is_meta or torch.compiler.is_compiling())  # else there is no number to look at yet
+    if readable and lengths.numel() and (lengths.min() < 0 or lengths.max() > num_keys):
         raise ValueError(
             f"lengths run from {lengths.min().item()} to {lengths.max().item()}, but there are {num_keys} keys: "
             f"each length must lie between 0 and {num_keys}"
         )
     return (torch.arange(num_keys, device=lengths.device) < lengths[:, None])[:, None, :]  # (b, 1, j)
+
+
+def _check_number(name: str, number: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | torch.SymInt):  # SymInt: torch.export counts with it
+        raise TypeError(f"{name} is {number!r}; give a whole number of tokens")
+    if number < 0:
+        raise ValueError(f"{name} is {number}; a number of tokens is 0 or more")

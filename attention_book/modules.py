@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attention_book.checks import check_mask, check_sizes, check_x
+from attention_book.checks import check_dropout, check_mask, check_sizes, check_x
 from attention_book.functional import attention_weights, split_mask
 from attention_book.masks import causal_mask
 from attention_book.torch_layout import pack, unpack
@@ -127,7 +127,7 @@ class CausalAttention(nn.Module):
         qkv_bias: whether the three layers add a bias.
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, or ``dropout`` no number.
         ValueError: a size is below 1 or ``dropout`` outside 0 to 1; in ``forward``, ``x`` is longer than
             ``context_length`` or has another width than ``d_in``.
 
@@ -144,6 +144,7 @@ class CausalAttention(nn.Module):
 
     def __init__(self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False) -> None:
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
+        check_dropout(dropout)
         super().__init__()
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -161,7 +162,7 @@ class CausalAttention(nn.Module):
         n = x.shape[-2]
         if mask is not None:
             check_mask(mask, [(n, n), (*x.shape[:-2], n, n)], x.device)
-        return both(self.mask[:n, :n], mask)
+        return both(first_tokens(self.mask, n), mask)
 
     def forward(self, x: Tensor, *, mask: Tensor | None = None, need_weights: bool = False) -> Result:
         """Context vectors ``(..., n, d_out)``; with ``need_weights`` also the weights ``(..., n, n)``.
@@ -188,7 +189,7 @@ class MultiHeadAttentionWrapper(nn.Module):
         qkv_bias: whether the layers of each head add a bias.
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, or ``dropout`` no number.
         ValueError: a size is below 1 or ``dropout`` outside 0 to 1; in ``forward``, as for ``CausalAttention``.
 
     Example:
@@ -255,7 +256,7 @@ class MultiHeadAttention(nn.Module):
             weights.
 
     Raises:
-        TypeError: a size is not an integer.
+        TypeError: a size is not an integer, or ``dropout`` no number.
         ValueError: a size is below 1, ``num_heads`` does not divide ``d_out`` or ``dropout`` lies outside 0 to 1; in
             ``forward``, ``x`` is longer than ``context_length`` or has another width than ``d_in``.
 
@@ -284,6 +285,7 @@ class MultiHeadAttention(nn.Module):
         fused: bool = False,
     ) -> None:
         check_sizes(d_in=d_in, d_out=d_out, context_length=context_length, num_heads=num_heads)
+        check_dropout(dropout)
         if d_out % num_heads:
             raise ValueError(
                 f"d_out {d_out} is not divisible by num_heads {num_heads}; each head takes an equal share of the width"
@@ -309,7 +311,7 @@ class MultiHeadAttention(nn.Module):
             check_mask(mask, [(n, n), *per_sample, (*batch, self.num_heads, n, n)], x.device)
             if batch and mask.dim() == 3:
                 mask = mask.unsqueeze(1)  # (b, 1, n, n)
-        return both(self.mask[:n, :n], mask) if self.causal else mask
+        return both(first_tokens(self.mask, n), mask) if self.causal else mask
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Query, key and value of each token in each head, each of shape ``(..., h, n, d)``."""
@@ -342,7 +344,7 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """The same attention by PyTorch's own op, heads ``(..., h, n, d)``; ``is_causal`` spares it the mask."""
         dropout = self.dropout.p if self.training else 0.0
-        allowed, bias = split_mask(None if is_causal else visible)
+        allowed, bias = split_mask(None if is_causal else visible, query.dtype)
         if bias is not None and allowed is not None:
             allowed = bias.masked_fill(~allowed, -torch.inf).to(query.dtype)
         return F.scaled_dot_product_attention(
@@ -394,6 +396,14 @@ class MultiHeadAttention(nn.Module):
         module.to(self.W_query.weight.device, self.W_query.weight.dtype).train(self.training)
         module.load_state_dict(pack(self.state_dict(), bias))
         return module
+
+
+def first_tokens(mask: Tensor, n: int) -> Tensor:
+    """The corner of a mask that ``n`` tokens need."""
+    if torch.compiler.is_exporting():  # torch 2.13 takes a slice to be shorter than the whole for ever: pick instead
+        tokens = torch.arange(n, device=mask.device)
+        return mask[tokens[:, None], tokens]
+    return mask[:n, :n]
 
 
 def both(causal: Tensor, mask: Tensor | None) -> Tensor:

@@ -117,8 +117,9 @@ def trace(
     with torch.no_grad():
         allowed, bias = None, None
         if isinstance(attention, Masked):
-            allowed, bias = split_mask(attention.visible(x, mask))
+            visible = attention.visible(x, mask)
             query, key, value = attention.project(x)
+            allowed, bias = split_mask(visible, query.dtype)
         elif isinstance(attention, SelfAttention_v1 | SelfAttention_v2):
             attention.check(x)
             query, key, value = attention.project(x)
