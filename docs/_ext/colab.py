@@ -1,0 +1,59 @@
+"""Notebooks that run elsewhere: their first cell fetches the library, and their page says "Open in Colab"."""
+
+import tomllib
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.util.typing import ExtensionMetadata
+
+COLAB = "https://colab.research.google.com/github/{github}/blob/gh-pages/{path}"
+FIRST_CELL = """\
+# Install the library of this book where it is missing, as in Colab.
+import importlib.util
+
+if importlib.util.find_spec("attention_book") is None:
+    %pip install --quiet "{requirement}"
+"""
+
+
+def version_of(root: Path) -> str:
+    """The version in pyproject.toml, the one place where it stands."""
+    return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+
+
+def requirement(repository, version: str) -> str:
+    """What pip is asked for: the sources that this site was built from, if their address is known."""
+    if repository.url:
+        return f"attention-book @ git+{repository.url}@{repository.ref}"
+    return f"attention-book=={version}"
+
+
+def add_first_cell(app, config):
+    version = version_of(Path(app.confdir))
+    config.version = config.release = version
+    cell = FIRST_CELL.format(requirement=requirement(config.book_repository, version))
+    config.sphinx_gallery_conf["first_notebook_cell"] = cell
+
+
+def add_link(app, doctree):
+    """Say it in the note at the head of a gallery page, beside the way to the downloads."""
+    github = app.config.book_repository.github
+    if not github:
+        return
+    for download in doctree.findall(addnodes.download_reference):
+        if not download["reftarget"].endswith(".ipynb"):
+            continue
+        for note in doctree.findall(nodes.note):
+            if "sphx-glr-download-link-note" in note["classes"]:
+                # The name of a download's folder is a digest of its path in the sources, so it stays.
+                path = f"_downloads/{download['filename']}"
+                link = nodes.reference("", "Open in Colab", refuri=COLAB.format(github=github, path=path))
+                note += nodes.paragraph("", "", link)
+
+
+def setup(app) -> ExtensionMetadata:
+    app.connect("config-inited", add_first_cell)
+    # After the collector of downloads, which decides their names.
+    app.connect("doctree-read", add_link, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
