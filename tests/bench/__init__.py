@@ -1,0 +1,1 @@
+"""The benchmark: `make bench`. Everything is a ratio against a peer in the same run; nothing here is a test."""
