@@ -29,6 +29,8 @@ html: ready  ## build the book into build/html
 	$(SPHINX) docs build/html
 
 serve: site  ## build the book and serve it on this machine (PORT=8000)
+	@$(PY) -c "import socket; socket.create_server(('127.0.0.1', $(PORT)))" 2>/dev/null || \
+		{ echo "Port $(PORT) is in use: choose another, as in 'make serve PORT=8001'." >&2; exit 1; }
 	@echo "Serving http://127.0.0.1:$(PORT)/ (stop with Ctrl-C)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory build/html $(PORT)
 

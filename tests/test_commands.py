@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # What the set-up itself needs, so that a test can leave out every Python but its own.
-TOOLS = ("awk", "cat", "cksum", "cut", "dirname", "grep", "make", "mkdir", "rm", "sed", "sh")
+TOOLS = ("awk", "cat", "cksum", "cut", "dirname", "echo", "grep", "make", "mkdir", "rm", "sed", "sh")
 OLD = '#!/bin/sh\necho 3.9.18\n'
 NO_VENV = f'#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\nexec "{sys.executable}" "$@"\n'
 # Stands for a Python with everything: says its version, writes down the rest, makes a .venv of itself.
@@ -116,6 +117,29 @@ def test_what_is_installed_is_installed_again_only_when_the_lock_changes(machine
         lock.write("one-more==1.0\n")
     assert machine.make("ready").returncode == 0
     assert diary.read_text().count("install -r requirements.lock") == 2
+
+
+def test_serve_builds_the_book_and_says_where_it_is_served(machine):
+    machine.add("python3", DIARY)
+    served = machine.make("serve", "PORT=8765")
+    assert served.stdout.splitlines()[-1] == "Serving http://127.0.0.1:8765/ (stop with Ctrl-C)"
+    build, _, serve = (machine.book / "diary").read_text().splitlines()[-3:]
+    assert build == "-m sphinx -c . -W --keep-going -n -d build/doctrees docs build/html"
+    assert serve == "-m http.server --bind 127.0.0.1 --directory build/html 8765"
+
+
+def test_serve_on_a_port_in_use_is_told_in_one_sentence(machine):
+    machine.add("python3", DIARY.replace("    *) echo", f"    *socket*) exec {sys.executable} \"$@\" ;;\n    *) echo"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert sentence(machine.make("serve", f"PORT={port}")).startswith(f"Port {port} is in use: choose another")
+
+
+def test_check_is_lint_then_types_then_site_then_tests(machine):
+    machine.add("python3", DIARY)
+    assert machine.make("check").returncode == 0
+    ran = re.findall(r"^-m (ruff|mypy|sphinx|pytest)\b", (machine.book / "diary").read_text(), re.MULTILINE)
+    assert ran == ["ruff", "mypy", "sphinx", "pytest"]
 
 
 @pytest.mark.parametrize("arguments", [(), ("help",)], ids=["make", "make help"])

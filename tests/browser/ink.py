@@ -1,9 +1,11 @@
-"""How well the writing of a figure stands out from what is behind it, read off a screenshot."""
+"""How well the title of a figure stands out from what is behind it, read off a screenshot."""
 
 import io
 
 import numpy
 from PIL import Image
+
+TITLE = 24  # the first rows of a figure hold its title, and nothing that could stand out in its place
 
 
 def luminance(pixels):
@@ -13,18 +15,10 @@ def luminance(pixels):
     return linear @ numpy.array([0.2126, 0.7152, 0.0722])
 
 
-def contrast(png: bytes, edge: int) -> float:
-    """The highest contrast to the background that at least 20 pixels reach within `edge` pixels of the border.
-
-    A figure has its title and its labels there, and nothing else that would stand out in their place.
-    """
-    lit = luminance(numpy.asarray(Image.open(io.BytesIO(png)).convert("RGB"), dtype=float))
-    inner = numpy.zeros(lit.shape, dtype=bool)
-    inner[edge:-edge, edge:-edge] = True
-    border = lit[~inner]
-    # The commonest shade of the border is what lies behind.
-    shades, counts = numpy.unique(border.round(4), return_counts=True)
+def contrast(png: bytes) -> float:
+    """The contrast to the background that at least 20 pixels of the title reach."""
+    lit = luminance(numpy.asarray(Image.open(io.BytesIO(png)).convert("RGB"), dtype=float)[:TITLE]).round(4)
+    shades, counts = numpy.unique(lit, return_counts=True)
     behind = shades[counts.argmax()]
-    lighter, darker = numpy.maximum(border, behind), numpy.minimum(border, behind)
-    ratios = numpy.sort((lighter + 0.05) / (darker + 0.05))
-    return float(ratios[-20])
+    ratios = (numpy.maximum(lit, behind) + 0.05) / (numpy.minimum(lit, behind) + 0.05)
+    return float(numpy.sort(ratios, axis=None)[-20])
