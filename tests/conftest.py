@@ -27,7 +27,7 @@ def site() -> Path:
 
 @pytest.fixture(scope="session")
 def server(site):
-    """The site on 127.0.0.1, on a port of its own; `.origin` is its address, `.refused` what it did not have."""
+    """The site on 127.0.0.1, on a port of its own; `.address` is its root, `.missing` what it was asked for in vain."""
     with serving(site) as running:
         yield running
 

@@ -40,9 +40,8 @@ def leaves(tree, path=()):
         if tree.get("platform_dependent"):
             return
         for name, value in tree.items():
-            if name in ("v", "keys_shape", "values_shape", "shape", "batch_shape") or isinstance(value, dict | list):
-                if name != "cell":
-                    yield from leaves(value, (*path, name))
+            if name == "v" or (name != "cell" and isinstance(value, dict | list)):
+                yield from leaves(value, (*path, name))
     elif isinstance(tree, float | int):
         yield path, [tree]
 

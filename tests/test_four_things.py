@@ -19,7 +19,8 @@ def test_attention_is_a_weighted_average():
     assert (weights >= 0).all()
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(6))
     torch.testing.assert_close(output, sum(weights[:, [j]] * x[j] for j in range(6)))
-    assert (output >= x.min(dim=0).values).all() and (output <= x.max(dim=0).values).all()
+    assert (output >= x.min(dim=0).values).all()
+    assert (output <= x.max(dim=0).values).all()
 
 
 def test_query_key_and_value_are_three_views_of_one_token():

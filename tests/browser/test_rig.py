@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.browser.chromium import find_chromium
 from tests.browser.ink import contrast
 from tests.browser.links import dead_links
 from tests.browser.server import serving
@@ -65,10 +64,3 @@ def test_axe_finds_the_faults_of_a_bad_page(bad_site, browser):
     with serving(bad_site) as server, tab(browser) as page:
         found = violations(page, server, "index.html")
     assert {"image-alt", "html-has-lang"} <= {fault.split(":")[0] for fault in found}
-
-
-def test_a_browser_that_is_named_but_not_there_is_told_in_one_sentence(monkeypatch):
-    monkeypatch.setenv("BOOK_CHROMIUM", "/no/such/browser")
-    with pytest.raises(RuntimeError, match="BOOK_CHROMIUM is '/no/such/browser'") as failure:
-        find_chromium()
-    assert "\n" not in str(failure.value)
