@@ -1,0 +1,76 @@
+"""What right code is asked once its numbers hold: empty rows, other sizes, float32."""
+
+from collections.abc import Sequence
+
+import torch
+
+from attention_book.candidates import Refusal
+from attention_book.examine import Candidate, Diagnosis
+from attention_book.mistakes import RIGHT
+from attention_book.probes import PLAIN, D, E, M, N, Probe, Reading, qkv
+from attention_book.verdict import IN_FLOAT32, agree, number
+
+
+def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) -> Diagnosis | None:
+    """A query that may look at nothing belongs to get zeros."""
+    for probe in probes:
+        empty = probe.empty_rows(reading)
+        if empty is None:
+            continue
+        answer, (right, _) = candidate.run(probe), reading.gives(probe, RIGHT)
+        got, belongs = (x.masked_select(empty) for x in (answer.output, right))
+        if agree(got, belongs, IN_FLOAT32):
+            continue
+        far = None if got.isnan().any() else (got - belongs).abs().max().item()
+        if far is None:
+            seen, why = "NaN", "softmax of a row of -inf is NaN, and NaN spreads in training"
+        else:
+            seen, why = "an average of what is hidden from it", "a large negative number in place of -inf leaves such a row its weights"
+        return Diagnosis(
+            False,
+            None,
+            f"It is right wherever a query may look at something; a query that may look at nothing gets {seen}, where zeros belong: {why}. "
+            f"Clear such rows after softmax: weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0).",
+            "empty row",
+            far,
+        )
+    return None
+
+
+def other_sizes(candidate: Candidate, rank: int) -> Diagnosis | str:
+    """A function on more keys than queries and wide values: what is wrong, or what to say about it."""
+    probe = Probe(qkv(rank, keys=M, width=E), torch.ones(N, M, dtype=torch.bool, device="cpu") if candidate.form.mask_needed else None)
+    sizes = f"With {N} queries of width {D}, {M} keys and values of width {E}"
+    wrong = f"It is right for as many keys as queries. {sizes}, its output"
+    try:
+        answer = candidate.run(probe)
+    except Refusal as refusal:
+        if refusal.step != "call":
+            raise
+        return f"{sizes}, as when one text looks at another, {refusal.stops()}"
+    right, _ = probe.expects(PLAIN, RIGHT)
+    if answer.output.shape != right.shape:
+        return Diagnosis(False, None, f"{wrong} has shape {tuple(answer.output.shape)} where {tuple(right.shape)} belongs.", "other sizes")
+    if agree(answer.output, right, IN_FLOAT32):
+        return ""
+    far = (answer.output - right).abs().nan_to_num(0.0).max().item()
+    return Diagnosis(False, None, f"{wrong} is off by up to {number(far)}: take the number of keys from key.shape[-2].", "other sizes", far)
+
+
+def in_float32(candidate: Candidate, probe: Probe) -> Diagnosis | None:
+    """The dtype of the inputs must come back, and large scores must stay finite."""
+    try:
+        answer = candidate.run(probe)
+    except Refusal as refusal:
+        return Diagnosis(False, None, f"It is right in float64, but with float32 inputs {refusal.stops()}", "dtype")
+    if answer.output.dtype != torch.float32:
+        return Diagnosis(False, None, f"Its output is {answer.output.dtype} where the inputs are torch.float32; keep the dtype of the inputs.", "dtype")
+    if not answer.output.isfinite().all():
+        return Diagnosis(
+            False,
+            None,
+            "It is right for small scores, but in float32 a row of large ones is not finite: exp overflows above 88. "
+            "Subtract each row's largest score first, or use torch.softmax, which does.",
+            "large scores",
+        )
+    return None

@@ -1,0 +1,77 @@
+"""``diagnose`` for functions of query, key and value."""
+
+from collections.abc import Callable
+
+from attention_book.after_right import empty_rows, in_float32, other_sizes
+from attention_book.candidates import Refusal
+from attention_book.examine import Candidate, Diagnosis, examine
+from attention_book.probes import CAUSAL, PLAIN, N, Probe, function_probes, qkv
+
+AXES = {4: "(b, h, n, d)", 3: "(b, n, d)", 2: "(n, d)"}
+
+
+def diagnose_function(candidate: Candidate) -> Diagnosis:
+    """What a function of query, key and value gives on its probes, with heads, with a batch, or for one sequence."""
+    form = candidate.form
+
+    def attempt(rank: int) -> Diagnosis:
+        probes = function_probes(rank, form.mask is not None, form.mask_needed)
+        diagnosis, reading = examine(candidate, probes, [PLAIN] if form.mask else [PLAIN, CAUSAL])
+        if not diagnosis.ok:
+            return diagnosis
+        float32 = Probe(tuple(x.float() for x in qkv(rank, large=300.0)), probes[-1].mask if form.mask_needed else None)
+        sizes = other_sizes(candidate, rank) if not reading.causal else "It hides later tokens."
+        wrong = empty_rows(candidate, probes, reading) or in_float32(candidate, float32)
+        if isinstance(sizes, Diagnosis):
+            return wrong or sizes
+        return wrong or diagnosis.told(sizes)
+
+    try:
+        return by_axes(attempt, (4, 3, 2))
+    except Refusal as refusal:
+        if refusal.step != "call":
+            raise
+        # Keys that are not turned at all only run where there are as many tokens as numbers.
+        try:
+            square, _ = examine(candidate, function_probes(2, form.mask is not None, form.mask_needed, square=True), [PLAIN])
+        except Refusal:
+            raise refusal from None
+        if square.mistake == "keys not transposed":
+            return square.told(f"With {N} tokens of another width {refusal.stops()}")
+        raise refusal
+
+
+def by_axes(attempt: Callable[[int], Diagnosis], ranks: tuple[int, ...]) -> Diagnosis:
+    """Tries inputs with most axes first. What stops there may work with fewer; what is wrong there may be named with fewer."""
+    stopped: dict[int, Refusal] = {}
+    unnamed: tuple[int, Diagnosis] | None = None
+    for rank in ranks:
+        try:
+            found = attempt(rank)
+        except Refusal as refusal:
+            if refusal.step not in ("call", "shape"):  # these may be the number of axes; what else is wrong stays wrong
+                raise
+            stopped[rank] = refusal
+            continue
+        if unnamed is None and (found.ok or found.mistake or rank == ranks[-1]):
+            return found.told(_why_fewer(stopped, rank) if found.ok else "")
+        if unnamed and found.mistake:
+            return found.told(f"So it is for inputs of shape {AXES[rank]}.")
+        if unnamed and found.ok:
+            both = f"For inputs of shape {AXES[rank]} it is right, for {AXES[unnamed[0]]} not"
+            return unnamed[1].told(f"{both}: count axes from the end, as in dim=-1 and key.mT.")
+        unnamed = unnamed or (rank, found)
+    if unnamed:
+        return unnamed[1]
+    raise stopped[ranks[-1]]
+
+
+def _why_fewer(stopped: dict[int, Refusal], rank: int) -> str:
+    """That right code stops on a batch, kindly."""
+    batch = stopped.get(3) if rank == 2 else None
+    if batch is None:
+        return ""
+    return (
+        f"That is for a single sequence, {AXES[2]}. With a batch, {AXES[3]}, {batch.stops()} "
+        f"Count axes from the end, key.mT or key.transpose(-2, -1) in place of key.T, and it takes both."
+    )
