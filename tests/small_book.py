@@ -109,6 +109,9 @@ class SmallBook:
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(source, target)
+        # The small book has one gallery, the acts.
+        conf = (self.folder / "conf.py").read_text()
+        self.write("conf.py", conf.replace(', "../gallery/project"', "").replace(', "gallery/project"', ""))
         self.write("requirements.lock", "")
         self.write("docs/references.bib", "")
         self.write("attention_book/__init__.py", LIBRARY.format(docstring="twice the number"))
