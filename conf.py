@@ -24,6 +24,7 @@ extensions = [
     "repository",
     "colab",
     "notebook_text",
+    "predict",
     "gallery_zip",
     "gallery_figure",
     "gallery_uses",
@@ -51,8 +52,7 @@ nb_ipywidgets_js = {}  # the default is two scripts on another host
 autodoc_member_order, autodoc_preserve_defaults = "bysource", True
 napoleon_numpy_docstring, napoleon_use_ivar = False, True
 bibtex_bibfiles = ["docs/references.bib"]
-copybutton_prompt_text = r">>> |\.\.\. |\$ "
-copybutton_prompt_is_regexp = True
+copybutton_prompt_text, copybutton_prompt_is_regexp = r">>> |\.\.\. |\$ ", True
 copybutton_selector = "div:not(.sphx-glr-script-out):not(.output) > div.highlight > pre"
 
 # Lists written by hand, so that a build needs no network.
@@ -62,12 +62,12 @@ intersphinx_mapping = {
     "matplotlib": ("https://matplotlib.org/stable/", "_inventories/matplotlib.txt"),
 }
 sphinx_gallery_conf = {
-    "examples_dirs": ["../gallery/acts"],
-    "gallery_dirs": ["gallery/acts"],
+    "examples_dirs": ["../gallery/acts", "../gallery/project"],
+    "gallery_dirs": ["gallery/acts", "gallery/project"],
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
-    "image_scrapers": ("gallery_svg.scrape",),
-    "reset_modules": ("gallery_reset.reset",),
+    "image_scrapers": ("gallery_svg.scrape", "answers.remember"),
+    "reset_modules": ("answers.settle", "gallery_reset.reset"),
     "reset_modules_order": "both",
     "capture_repr": (),
     "inspect_global_variables": False,

@@ -22,6 +22,8 @@ RAW_MARKUP = re.compile(r":[a-z][a-z:]*:`[^`]*`|^ *\.\. .*|`__?(?!\w)", re.MULTI
 # A pip that only writes down what it was asked for, and a Python that has forgotten where the library is.
 NO_PIP = "import sys, pathlib; pathlib.Path('asked').write_text(' '.join(sys.argv[1:]))"
 NO_LIBRARY = "import sys; sys.meta_path = [finder for finder in sys.meta_path if 'editable' not in finder.__module__]"
+# Read once, here: pytest changes os.environ between tests, while the threads that run the downloads would walk through it.
+INHERITED = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def page_of(site, script):
@@ -47,9 +49,8 @@ def shown(site, script) -> list[str]:
 
 def run_python(folder: Path, *arguments: str, **environment: str) -> str:
     """Run a fresh interpreter in a folder and return what it prints."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     ran = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=inherited | environment, stdin=subprocess.DEVNULL,
+        [sys.executable, *arguments], cwd=folder, env=INHERITED | environment, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=300,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
