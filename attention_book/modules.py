@@ -335,9 +335,26 @@ class MultiHeadAttention(nn.Module):
         query, key, value = self.project(x)  # (..., h, n, d)
         if self.fused and not need_weights:
             return self.merge(self.fused_attention(query, key, value, visible, is_causal=self.causal and mask is None))
+        in_blocks = self.causal and mask is None and not torch.compiler.is_exporting()  # an export leaves n open
+        if in_blocks and not need_weights:
+            return self.merge(self.causal_attention(query, key, value))
         weights = attention_weights(query, key, mask=visible, no_empty_rows=mask is None)  # (..., h, n, n)
         output = self.merge(self.dropout(weights) @ value)
         return (output, weights) if need_weights else output
+
+    def causal_attention(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """The context vectors ``(..., h, n, d)``, some queries at a time: no block needs a key later than itself.
+
+        It spares nearly half of the work in a long sequence, and never holds all ``n * n`` weights.
+        """
+        blocks = []
+        for rows in blocks_of(query.shape[-2]):
+            seen = slice(rows.stop)
+            weights = attention_weights(
+                query[..., rows, :], key[..., seen, :], mask=self.mask[rows, seen], no_empty_rows=True
+            )  # (..., h, rows, seen)
+            blocks.append(self.dropout(weights) @ value[..., seen, :])
+        return torch.cat(blocks, dim=-2)
 
     def fused_attention(
         self, query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None, *, is_causal: bool
@@ -404,6 +421,11 @@ def first_tokens(mask: Tensor, n: int) -> Tensor:
         tokens = torch.arange(n, device=mask.device)
         return mask[tokens[:, None], tokens]
     return mask[:n, :n]
+
+
+def blocks_of(n: int, size: int = 256) -> list[slice]:
+    """The ``n`` queries in blocks of ``size``; none of them is one empty block."""
+    return [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
 
 
 def both(causal: Tensor, mask: Tensor | None) -> Tensor:

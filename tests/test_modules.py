@@ -116,6 +116,24 @@ def test_weights_come_per_head_and_asking_for_them_changes_no_output(name):
 
 
 # https://github.com/om-ai-lab/OmDet/issues/19 (A21)
+@pytest.mark.parametrize("n", [256, 257, 523])
+def test_a_long_sequence_taken_in_blocks_gives_what_it_gives_whole(n):
+    attention, x = MultiHeadAttention(D_IN, H * D, n, 0.0, H), torch.randn(B, n, D_IN)
+    results = {}
+    for way, output in {"in blocks": attention(x), "whole": attention(x, need_weights=True)[0]}.items():
+        attention.zero_grad()
+        output.square().sum().backward()
+        results[way] = [output, attention.W_key.weight.grad.clone()]
+    for in_blocks, whole in zip(*results.values(), strict=True):
+        torch.testing.assert_close(in_blocks, whole, atol=1e-4, rtol=1e-4)
+
+
+def test_in_blocks_too_dropout_acts_in_training_alone():
+    attention, x = MultiHeadAttention(D_IN, H * D, 300, 0.5, H), torch.randn(300, D_IN)
+    assert not torch.equal(attention(x), attention(x))
+    assert torch.equal(attention.eval()(x), attention(x))
+
+
 @modules()
 def test_a_sample_in_a_batch_gives_what_it_gives_alone(name):
     module, x = make(name), tokens(B, N)

@@ -26,9 +26,9 @@ def measure() -> dict[str, Any]:
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", "build", "docs/gallery", "__pycache__"))
         shutil.rmtree(tree / "docs/gallery", ignore_errors=True)
         scripts = sum(_run(sys.executable, str(script), cwd=Path(folder)) for script in sorted(tree.glob("gallery/*/*.py")))
-        pages = [page for page in tree.glob("docs/*.md") if "{code-cell}" in page.read_text()]
+        pages = [page for page in sorted(tree.glob("docs/**/*.md")) if "{code-cell}" in page.read_text()]
         cells = sum(
-            _run(sys.executable, "-m", "jupyter", "execute", str(_notebook(page)), cwd=Path(folder)) for page in pages
+            _run(sys.executable, "-m", "jupyter", "execute", str(_notebook(page, Path(folder))), cwd=Path(folder)) for page in pages
         )
         sphinx = (sys.executable, "-m", "sphinx", "-c", ".", "-W", "--keep-going", "-n", "-d", "build/doctrees", "docs", "build/html")
         cold, unchanged = _run(*sphinx, cwd=tree), _run(*sphinx, cwd=tree)
@@ -40,14 +40,14 @@ def measure() -> dict[str, Any]:
     }
 
 
-def _notebook(page: Path) -> Path:
-    """The executable cells of a page as a notebook of their own."""
+def _notebook(page: Path, folder: Path) -> Path:
+    """The executable cells of a page as a notebook of their own, outside the tree that Sphinx reads."""
     import re
 
     import nbformat
 
     cells = re.findall(r"```\{code-cell\}.*?\n(?::.*\n)*(.*?)```", page.read_text(), re.DOTALL)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    target = page.with_suffix(".bench.ipynb")
+    target = folder / f"{page.stem}.ipynb"
     nbformat.write(notebook, target)
     return target
