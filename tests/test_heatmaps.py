@@ -20,8 +20,9 @@ from matplotlib.colors import to_rgba
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from PIL import Image
 
-from attention_book import CAT, JOURNEY, causal_mask, heatmaps, simple_attention
-from attention_book.heatmaps import compare, head_grid, heatmap
+from attention_book import CAT, JOURNEY, causal_mask, simple_attention
+from attention_book.heatmaps import cells, compare, fonts, head_grid, heatmap
+from attention_book.heatmaps.labels import literal
 
 INF, NAN = float("inf"), float("nan")
 LIGHT_PAGE, DARK_PAGE = "#ffffff", "#131416"
@@ -81,7 +82,7 @@ def painted(value: float) -> tuple[int, ...]:
     return tuple(int(channel) for channel in mpl.colormaps["viridis"](value, bytes=True))
 
 
-RED = tuple(round(255 * channel) for channel in to_rgba(heatmaps.NOT_A_NUMBER))
+RED = tuple(round(255 * channel) for channel in to_rgba(cells.NOT_A_NUMBER))
 
 
 def words(figure) -> str:
@@ -154,7 +155,7 @@ def test_zero_hidden_and_nan_are_three_different_looks(page):
     assert (1, 1) not in numbers(figure)
     assert "hatched: hidden" in words(figure)
     assert "red: NaN or inf" in words(figure)
-    assert contrast(heatmaps.HIDDEN, page) > 3
+    assert contrast(cells.HIDDEN, page) > 3
     assert "hatched" not in words(heatmap(torch.eye(2)))
     assert "red" not in words(heatmap(torch.eye(2)))
 
@@ -249,9 +250,9 @@ def test_values_beyond_the_scale_are_told(weights, extend):
 
 
 def test_lightness_only_rises_along_the_colour_map():
-    light = [heatmaps._luminance(colour) for colour in mpl.colormaps[heatmaps.COLOUR_MAP](np.arange(256))]
+    light = [cells.luminance(colour) for colour in mpl.colormaps[cells.COLOUR_MAP](np.arange(256))]
     assert all(earlier < later for earlier, later in itertools.pairwise(light))
-    assert contrast(mpl.colormaps[heatmaps.COLOUR_MAP](0), mpl.colormaps[heatmaps.COLOUR_MAP](255)) > 10
+    assert contrast(mpl.colormaps[cells.COLOUR_MAP](0), mpl.colormaps[cells.COLOUR_MAP](255)) > 10
 
 
 @pytest.mark.parametrize("low", [torch.finfo(torch.float32).min, -1e9, torch.finfo(torch.float64).min])
@@ -447,8 +448,8 @@ def test_no_mixture_of_characters_breaks_a_build():
     ranges += [(0x2600, 0x2800), (0x3000, 0x3200), (0x4E00, 0x4F00), (0xFE00, 0xFE10), (0x1F300, 0x1FA00), (0x0, 0x110000)]
     for _ in range(150):
         token = "".join(chr(drawn.randrange(*drawn.choice(ranges))) for _ in range(4))
-        text = heatmaps._literal(token)
-        plt.figure(1).text(0, 0, text, **heatmaps._style(text, 9)).get_window_extent()  # lays the text out: warns of lost glyphs
+        text = literal(token)
+        plt.figure(1).text(0, 0, text, **fonts.text_style(text, 9)).get_window_extent()  # lays the text out: warns of lost glyphs
 
 
 def has_glyph(family: str, character: str) -> bool:
@@ -470,8 +471,8 @@ def test_a_font_that_has_the_character_is_found():
 
 
 def test_a_character_without_a_font_is_shown_by_code_and_the_figure_says_so(monkeypatch, recwarn):
-    monkeypatch.setattr(heatmaps, "_installed", list)
-    heatmaps._search.cache_clear()
+    monkeypatch.setattr(fonts, "_installed", list)
+    fonts._search.cache_clear()
     try:
         figure = heatmap(torch.eye(7), ["a", "🤖", "ไทย", "हि", "你", "好", "🤖"], title="🤖")
         pixels(figure)
@@ -481,7 +482,7 @@ def test_a_character_without_a_font_is_shown_by_code_and_the_figure_says_so(monk
         assert said in words(figure)
         assert "key token 0: no installed" in words(heatmap(torch.eye(1), ["a"], key_tokens=["你"]))
     finally:
-        heatmaps._search.cache_clear()
+        fonts._search.cache_clear()
     assert not recwarn.list
 
 
@@ -610,9 +611,9 @@ def test_everything_outside_the_cells_is_in_the_readers_ink_and_nothing_inside()
         outside += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
         assert all(to_rgba(spine.get_edgecolor()) == to_rgba(ink) for spine in ax.spines.values())
     assert all(to_rgba(text.get_color()) == to_rgba(ink) for text in outside)
-    cells = [text for ax in figure.axes for text in ax.texts]
-    assert {text.get_color() for text in cells} == {heatmaps.DARK_INK, heatmaps.LIGHT_INK}
-    assert heatmaps.DARK_INK != "#000000", "a page may recolour all that is plain black"
+    inside = [text for ax in figure.axes for text in ax.texts]
+    assert {text.get_color() for text in inside} == {cells.DARK_INK, cells.LIGHT_INK}
+    assert cells.DARK_INK != "#000000", "a page may recolour all that is plain black"
 
 
 def test_the_map_in_an_svg_has_one_pixel_for_each_cell():
