@@ -9,14 +9,14 @@ SPHINX := $(PY) -m sphinx -c . -W --keep-going -n -d build/doctrees
 
 # One thread: two on a busy machine once turned a script of 1.7 s into one of 61 s.
 # The benchmark chooses for itself.
-html site serve doctest linkcheck test check: export OMP_NUM_THREADS := 1
+html site offline-zip serve doctest linkcheck test check: export OMP_NUM_THREADS := 1
 
 # `make clean site` and `make check` are sequences, even under -j.
 .NOTPARALLEL:
-.PHONY: help ready site html serve test doctest lint types check bench linkcheck lock clean
+.PHONY: help ready site html offline-zip serve test doctest lint types check bench linkcheck lock clean
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-17s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-19s %s\n", $$1, $$2}'
 
 ready:  ## install what requirements.lock pins into .venv (the others call it)
 	@sh .ci/setup "$(PYTHON)"
@@ -27,6 +27,9 @@ site: html  ## build the book and say what to open
 
 html: ready  ## build the book into build/html
 	$(SPHINX) docs build/html
+
+offline-zip: site  ## pack the built book into one file that opens without a network
+	$(PY) .ci/offline_zip.py
 
 serve: site  ## build the book and serve it on this machine (PORT=8000)
 	@$(PY) -c "import socket; socket.create_server(('127.0.0.1', $(PORT)))" 2>/dev/null || \
