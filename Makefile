@@ -9,11 +9,11 @@ SPHINX := $(PY) -m sphinx -c . -W --keep-going -n -d build/doctrees
 
 # One thread: two on a busy machine once turned a script of 1.7 s into one of 61 s.
 # The benchmark chooses for itself.
-html site offline-zip serve doctest linkcheck test check: export OMP_NUM_THREADS := 1
+html site offline-zip serve doctest linkcheck other-torch test check: export OMP_NUM_THREADS := 1
 
 # `make clean site` and `make check` are sequences, even under -j.
 .NOTPARALLEL:
-.PHONY: help ready site html offline-zip serve test doctest lint types check bench linkcheck lock clean
+.PHONY: help ready site html offline-zip serve test doctest lint types check bench other-torch linkcheck lock clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-19s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ check: lint types site test  ## all of the above: what must pass before a change
 
 bench: ready  ## measure speed and memory, print a table, write JSON
 	$(PY) -m tests.bench
+
+other-torch: ready  ## run every pinned number on another release (TORCH=2.14.1)
+	@$(PY) .ci/other_torch.py "$(TORCH)"
 
 linkcheck: ready  ## ask every site that the book links to (needs the network)
 	$(SPHINX) -b linkcheck docs build/linkcheck
