@@ -144,14 +144,14 @@ def test_check_is_lint_then_types_then_site_then_tests(machine):
 
 @pytest.mark.parametrize("arguments", [(), ("help",)], ids=["make", "make help"])
 def test_make_alone_lists_every_command_with_what_it_does(machine, arguments):
-    listed = re.findall(r"^  make (\w+)  +\S.*$", machine.make(*arguments).stdout, re.MULTILINE)
+    listed = re.findall(r"^  make ([\w-]+) +\S.*$", machine.make(*arguments).stdout, re.MULTILINE)
     declared = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(declared[1].split())
 
 
 def test_every_command_that_the_readme_names_is_there():
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = set(re.findall(r"make (\w+)\b", "\n".join(re.findall(r"`[^`]+`|^\$ .*$", (ROOT / "README.md").read_text("utf-8"), re.M))))
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"make ([\w-]+)\b", "\n".join(re.findall(r"`[^`]+`|^\$ .*$", (ROOT / "README.md").read_text("utf-8"), re.M))))
     assert {"site", "test"} <= named <= targets
 
 
