@@ -1,6 +1,6 @@
 """Attention from scratch: the reference implementation behind the book, in reading order."""
 
-from attention_book.diagnose import Diagnosis, diagnose
+from attention_book.diagnosis.diagnose import Diagnosis, diagnose
 from attention_book.examples import CAT, JOURNEY, Example
 from attention_book.functional import scaled_dot_product_attention, simple_attention
 from attention_book.masks import causal_mask, padding_mask

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv == ["check"]:
         return _fail(CHECK)
     if argv[:1] == ["check"]:
-        from attention_book.check import main as check
+        from attention_book.diagnosis.check import main as check
 
         return check(argv[1:])
     options = _parser().parse_args(argv)

@@ -179,9 +179,9 @@ def test_help_explains_with_an_example(capsys):
 
 
 def test_check_is_handed_over_with_its_arguments_and_its_status(monkeypatch):
-    module, seen = ModuleType("attention_book.check"), []
+    module, seen = ModuleType("attention_book.diagnosis.check"), []
     module.main = lambda argv: seen.append(argv) or 7
-    monkeypatch.setitem(sys.modules, "attention_book.check", module)
+    monkeypatch.setitem(sys.modules, "attention_book.diagnosis.check", module)
     assert main(["check", "mine.py", "--heads", "4"]) == 7
     assert seen == [["mine.py", "--heads", "4"]]
 

@@ -4,12 +4,12 @@ import itertools
 
 from torch import Tensor, nn
 
-from attention_book.after_right import empty_rows, in_float32
-from attention_book.candidates import Form, Refusal, function_form, module_form
-from attention_book.diagnose_function import by_axes, diagnose_function
-from attention_book.examine import Candidate, Diagnosis, examine
-from attention_book.probes import ModuleReading, N, Probe, Reading, module_probes
-from attention_book.projections import prepare, readings
+from attention_book.diagnosis.after_right import empty_rows, in_float32
+from attention_book.diagnosis.candidates import Form, Refusal, function_form, module_form
+from attention_book.diagnosis.examine import Candidate, Diagnosis, examine
+from attention_book.diagnosis.of_function import by_axes, diagnose_function
+from attention_book.diagnosis.probes import ModuleReading, N, Probe, Reading, module_probes
+from attention_book.diagnosis.projections import prepare, readings
 
 
 def diagnose_module(module: nn.Module) -> Diagnosis:

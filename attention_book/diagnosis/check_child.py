@@ -1,6 +1,6 @@
 """The other half of ``check``: reads somebody's file in a process of its own, finds the attention in it and diagnoses it.
 
-    python -m attention_book.check_child FILE FOLDER [NAME]
+    python -m attention_book.diagnosis.check_child FILE FOLDER [NAME]
 
 FOLDER receives ``stage``, what is being done, and at the end ``result.json``: exit status and text.
 """
@@ -18,9 +18,9 @@ from typing import Any
 
 from torch import nn
 
-from attention_book.candidates import Refusal, function_form
-from attention_book.check import NOT_RIGHT, RIGHT, UNUSABLE
-from attention_book.diagnose import diagnose
+from attention_book.diagnosis.candidates import Refusal, function_form
+from attention_book.diagnosis.check import NOT_RIGHT, RIGHT, UNUSABLE
+from attention_book.diagnosis.diagnose import diagnose
 
 #: Names that say what to check, the likeliest first; compared without capitals and underscores.
 LIKELY = ("attention", "scaleddotproductattention", "selfattention", "causalattention", "causalselfattention", "multiheadattention")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from attention_book import check_child
-from attention_book.check import main
+from attention_book.diagnosis import check_child
+from attention_book.diagnosis.check import main
 
 RIGHT = "return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, dim=-1) @ value"
 NO_SCALE = "return torch.softmax(query @ key.mT, dim=-1) @ value"
@@ -204,9 +204,9 @@ def test_the_main_part_of_a_file_is_not_run(quick_check):
 
 def test_a_check_works_from_any_folder(tmp_path):
     (tmp_path / "mine.py").write_text(function(NO_SCALE))
-    book = Path(__file__).parent.parent
+    book = Path(__file__).parents[2]
     ran = subprocess.run(
-        [sys.executable, "-c", "import sys; from attention_book.check import main; sys.exit(main(sys.argv[1:]))", "mine.py"],
+        [sys.executable, "-c", "import sys; from attention_book.diagnosis.check import main; sys.exit(main(sys.argv[1:]))", "mine.py"],
         cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(book)}, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (1, "")

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from attention_book.diagnosis.probes import Probe, Reading
+from attention_book.diagnosis.verdict import Observation, agree, like, number
 from attention_book.mistakes import RIGHT
-from attention_book.probes import Probe, Reading
-from attention_book.verdict import Observation, agree, like, number
 
 SEEN = 1e-6  # what counts as a difference
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attention_book.candidates import Answer, Refusal
+from attention_book.diagnosis.candidates import Answer, Refusal
+from attention_book.diagnosis.probes import Probe, Reading
 from attention_book.mistakes import MISTAKES, RIGHT, Mistake, dropout_in_evaluation
-from attention_book.probes import Probe, Reading
 
 EXACT = 1e-7  # float64 on both sides
 IN_FLOAT32 = 1e-5  # right, though a part of it is computed in float32

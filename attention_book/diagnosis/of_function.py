@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from attention_book.after_right import empty_rows, in_float32, other_sizes
-from attention_book.candidates import Refusal
-from attention_book.examine import Candidate, Diagnosis, examine
-from attention_book.probes import CAUSAL, PLAIN, N, Probe, function_probes, qkv
+from attention_book.diagnosis.after_right import empty_rows, in_float32, other_sizes
+from attention_book.diagnosis.candidates import Refusal
+from attention_book.diagnosis.examine import Candidate, Diagnosis, examine
+from attention_book.diagnosis.probes import CAUSAL, PLAIN, N, Probe, function_probes, qkv
 
 AXES = {4: "(b, h, n, d)", 3: "(b, n, d)", 2: "(n, d)"}
 

@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from attention_book.candidates import Refusal, function_form
-from attention_book.diagnose_function import diagnose_function
-from attention_book.diagnose_module import diagnose_module
-from attention_book.examine import Candidate, Diagnosis
+from attention_book.diagnosis.candidates import Refusal, function_form
+from attention_book.diagnosis.examine import Candidate, Diagnosis
+from attention_book.diagnosis.of_function import diagnose_function
+from attention_book.diagnosis.of_module import diagnose_module
 
 __all__ = ["Diagnosis", "diagnose"]
 

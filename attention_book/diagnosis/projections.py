@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attention_book.candidates import Refusal
+from attention_book.diagnosis.candidates import Refusal
 
 Layer: TypeAlias = nn.Linear | nn.Parameter
 Map: TypeAlias = Callable[[Tensor], Tensor]

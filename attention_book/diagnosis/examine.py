@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention_book.candidates import Answer, Form, Refusal, WithoutDropout, call
+from attention_book.diagnosis.candidates import Answer, Form, Refusal, WithoutDropout, call
+from attention_book.diagnosis.probes import Probe, Reading
+from attention_book.diagnosis.symptoms import symptoms
+from attention_book.diagnosis.verdict import EXACT, Observation, Verdict, first_departure, judge, largest_difference
 from attention_book.mistakes import MISTAKES, RIGHT, dropout_in_evaluation
-from attention_book.probes import Probe, Reading
-from attention_book.symptoms import symptoms
-from attention_book.verdict import EXACT, Observation, Verdict, first_departure, judge, largest_difference
 
 DROPOUT = next(mistake for mistake in MISTAKES if mistake.attend is dropout_in_evaluation)
 

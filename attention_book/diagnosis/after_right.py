@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import torch
 
-from attention_book.candidates import Refusal
-from attention_book.examine import Candidate, Diagnosis
+from attention_book.diagnosis.candidates import Refusal
+from attention_book.diagnosis.examine import Candidate, Diagnosis
+from attention_book.diagnosis.probes import PLAIN, D, E, M, N, Probe, Reading, qkv
+from attention_book.diagnosis.verdict import IN_FLOAT32, agree, number
 from attention_book.mistakes import RIGHT
-from attention_book.probes import PLAIN, D, E, M, N, Probe, Reading, qkv
-from attention_book.verdict import IN_FLOAT32, agree, number
 
 
 def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) -> Diagnosis | None:

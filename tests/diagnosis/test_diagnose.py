@@ -20,10 +20,10 @@ from attention_book import (
     diagnose,
     scaled_dot_product_attention,
 )
+from attention_book.diagnosis.probes import CAUSAL, PLAIN, function_probes
+from attention_book.diagnosis.verdict import EXACT, NAMED_BY_NUMBERS
 from attention_book.mistakes import RIGHT
-from attention_book.probes import CAUSAL, PLAIN, function_probes
-from attention_book.verdict import EXACT, NAMED_BY_NUMBERS
-from tests import zoo
+from tests.diagnosis import zoo
 
 EACH = pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 IN_FUNCTIONS = [mistake for mistake in MISTAKES if mistake.attend is not RIGHT.attend or mistake.name == "averaged weights"]

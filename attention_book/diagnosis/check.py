@@ -54,10 +54,10 @@ def check(file: Path, name: str | None = None, timeout: float = 10.0) -> tuple[i
 
 def _watch(file: Path, name: str | None, timeout: float, folder: Path) -> tuple[int, str]:
     """Starts the child, waits for it as long as it may take, and reads what it wrote into the folder."""
-    package = str(Path(__file__).parent.parent)
+    package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "attention_book.check_child", str(file), str(folder), *([name] if name else [])],
+        [sys.executable, "-P", "-m", "attention_book.diagnosis.check_child", str(file), str(folder), *([name] if name else [])],
         env=os.environ | {"PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
