@@ -12,9 +12,9 @@ from attention_book.diagnosis.candidates import Answer, Form, Refusal, WithoutDr
 from attention_book.diagnosis.probes import Probe, Reading
 from attention_book.diagnosis.symptoms import symptoms
 from attention_book.diagnosis.verdict import EXACT, Observation, Verdict, first_departure, judge, largest_difference
-from attention_book.mistakes import MISTAKES, RIGHT, dropout_in_evaluation
+from attention_book.mistakes import RIGHT, mistake
 
-DROPOUT = next(mistake for mistake in MISTAKES if mistake.attend is dropout_in_evaluation)
+DROPOUT = mistake("dropout in evaluation")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from torch import Tensor
 from attention_book.diagnosis.candidates import Form
 from attention_book.diagnosis.projections import Projections
 from attention_book.masks import causal_mask
-from attention_book.mistakes import Mistake, Pair
+from attention_book.mistakes import Mistake
+from attention_book.steps import Pair
 
 B, H, N, M, D, E = 2, 3, 5, 11, 7, 13  # batch, heads, queries, keys, width, value width: primes, so that no two can be swapped
 LARGE = 1  # the query whose scores are large

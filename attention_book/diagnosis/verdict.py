@@ -8,13 +8,13 @@ from torch import Tensor
 
 from attention_book.diagnosis.candidates import Answer, Refusal
 from attention_book.diagnosis.probes import Probe, Reading
-from attention_book.mistakes import MISTAKES, RIGHT, Mistake, dropout_in_evaluation
+from attention_book.mistakes import MISTAKES, RIGHT, Mistake
 
 EXACT = 1e-7  # float64 on both sides
 IN_FLOAT32 = 1e-5  # right, though a part of it is computed in float32
 
 # Dropout gives other numbers each time: it is found by turning it off.
-NAMED_BY_NUMBERS = [mistake for mistake in MISTAKES if mistake.attend is not dropout_in_evaluation]
+NAMED_BY_NUMBERS = [mistake for mistake in MISTAKES if mistake.name != "dropout in evaluation"]
 
 
 @dataclass(frozen=True)
