@@ -55,7 +55,9 @@ def check_inputs(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None,
         check_scale(scale)
     if mask is not None:
         tokens = (query.shape[-2], key.shape[-2])
-        check_mask(mask, [tokens, (*torch.broadcast_shapes(query.shape[:-2], key.shape[:-2]), *tokens)], query.device)
+        # Not torch.broadcast_shapes, whose first call imports sympy, a second or so.
+        lead = [k if q == 1 else q for q, k in zip(query.shape[:-2], key.shape[:-2], strict=True)]
+        check_mask(mask, [tokens, (*lead, *tokens)], query.device)
 
 
 def check_scale(scale: float) -> None:

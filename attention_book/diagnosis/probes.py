@@ -105,11 +105,13 @@ class ModuleReading:
         return self.layers.query(draw(1, self.layers.d_in, seed=0)).shape[-1] == self.layers.num_heads
 
     def gives(self, probe: Probe, mistake: Mistake) -> Pair:
-        x = probe.tensors[0] if probe.tensors[0].dim() == 3 else probe.tensors[0][None]  # (b, n, d_in)
+        x = probe.tensors[0]  # (b, n, d_in), or (n, d_in)
         query, key, value = self.layers.query(x), self.layers.key(x), self.layers.value(x)
+        if x.dim() == 2:
+            query, key, value = query[None], key[None], value[None]
         last = self.layers.out or (lambda merged: merged)
         output, weights = mistake.multi_head(query, key, value, self.layers.num_heads, last, probe.visible(self))
-        return (output, weights) if probe.tensors[0].dim() == 3 else (output[0], weights[0])
+        return (output, weights) if x.dim() == 3 else (output[0], weights[0])
 
 
 PLAIN, CAUSAL = FunctionReading(False), FunctionReading(True)

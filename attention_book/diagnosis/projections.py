@@ -80,7 +80,8 @@ def readings(module: nn.Module) -> list[Projections]:
         packed, out = official[0].in_proj_weight, official[0].out_proj
         if packed is None:
             raise Refusal("Its keys or values have another width than its queries; only one width can be compared.", "layers")
-        query, key, value = (_linear(w, b) for w, b in zip(packed.chunk(3), _thirds(official[0].in_proj_bias), strict=True))
+        thirds = zip(packed.chunk(3), _thirds(official[0].in_proj_bias), strict=True)
+        query, key, value = (_side_by_side([_linear(w, b)]) for w, b in thirds)
         return [Projections(query, key, value, out, packed.shape[1], official[0].num_heads)]
     linear = {name: part for name, part in module.named_modules() if isinstance(part, nn.Linear)}
     owned = {id(parameter) for layer in linear.values() for parameter in layer.parameters()}
@@ -162,7 +163,8 @@ def _packed(layer: Layer, rest: list[Layer], heads: int | None) -> Iterator[Proj
             h, d, rows = num_heads, width // num_heads, torch.arange(weight.shape[0])
             orders = [rows.view(3, h, d), rows.view(h, 3, d).transpose(0, 1)]
             for order in orders if h > 1 else orders[:1]:
-                query, key, value = (_linear(weight[one], None if bias is None else bias[one]) for one in order.reshape(3, width))
+                thirds = [_linear(weight[one], None if bias is None else bias[one]) for one in order.reshape(3, width)]
+                query, key, value = (_side_by_side([one]) for one in thirds)
                 for out in _last(rest):
                     yield Projections(query, key, value, out, weight.shape[1], num_heads)
 
@@ -184,7 +186,15 @@ def _map(layer: Layer, turned: bool) -> tuple[Map, int, int]:
 
 
 def _side_by_side(maps: list[Map]) -> Map:
-    return lambda x: torch.cat([one(x) for one in maps], dim=-1)
+    """Maps joined into one, which remembers what it gave: wide layers are asked again for each mistake and number of heads."""
+    given: dict[int, tuple[Tensor, Tensor]] = {}  # with x, so that no other tensor takes its id
+
+    def joined(x: Tensor) -> Tensor:
+        if id(x) not in given:
+            given[id(x)] = x, torch.cat([one(x) for one in maps], dim=-1)
+        return given[id(x)][1]
+
+    return joined
 
 
 def _last(layers: list[Layer]) -> list[Map | None]:

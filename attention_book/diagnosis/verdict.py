@@ -48,7 +48,10 @@ def judge(observations: Sequence[Observation], readings: Sequence[Reading]) -> V
     for reading in readings:
         if fit(RIGHT, reading):
             return Verdict((RIGHT,), reading)
-    found = [(mistake, reading) for mistake in NAMED_BY_NUMBERS for reading in readings if fit(mistake, reading)]
+    masked = any(observation.probe.mask is not None for observation in observations)
+    # What needs a mask is right without one, and right it is not.
+    tried = [(mistake, reading) for mistake in NAMED_BY_NUMBERS for reading in readings if mistake.needs != "mask" or masked or reading.causal]
+    found = [(mistake, reading) for mistake, reading in tried if fit(mistake, reading)]
     if found:
         return Verdict(tuple(dict.fromkeys(mistake for mistake, _ in found)), found[0][1])
     for reading in readings:
