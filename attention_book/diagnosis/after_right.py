@@ -10,9 +10,11 @@ from attention_book.diagnosis.probes import PLAIN, D, E, M, N, Probe, Reading, q
 from attention_book.diagnosis.verdict import IN_FLOAT32, agree, number
 from attention_book.mistakes import RIGHT
 
+CLEAR = "weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)"
+
 
 def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) -> Diagnosis | None:
-    """A query that may look at nothing belongs to get zeros."""
+    """A query that may look at nothing belongs to get zeros: NaN is wrong, an average is right but for that."""
     for probe in probes:
         empty = probe.empty_rows(reading)
         if empty is None:
@@ -21,20 +23,24 @@ def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) 
         got, belongs = (x.masked_select(empty) for x in (answer.output, right))
         if agree(got, belongs, IN_FLOAT32):
             continue
-        far = None if got.isnan().any() else (got - belongs).abs().max().item()
-        if far is None:
-            seen, why = "NaN", "softmax of a row of -inf is NaN, and NaN spreads in training"
-        else:
-            seen, why = "an average of what is hidden from it", "a large negative number in place of -inf leaves such a row its weights"
-        return Diagnosis(
-            False,
-            None,
-            f"It is right wherever a query may look at something; a query that may look at nothing gets {seen}, where zeros belong: {why}. "
-            f"Clear such rows after softmax: weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0).",
-            "empty row",
-            far,
-        )
+        if got.isnan().any():
+            seen = "It is right wherever a query may look at something; a query that may look at nothing gets NaN, where zeros belong: "
+            why = "softmax of a row of -inf is NaN, and NaN spreads in training. "
+            return Diagnosis(False, None, f"{seen}{why}Clear such rows after softmax: {CLEAR}.", "empty row")
+        seen = "a query that may look at nothing gets an average of what is hidden from it, where zeros belong, "
+        why = "because a large negative number in place of -inf leaves such a row its weights. "
+        hint = f"{seen}{why}{_in_float16(candidate, probe)}Fill with -inf, and clear such rows after softmax: {CLEAR}."
+        return Diagnosis(True, None, hint, "empty row", (got - belongs).abs().max().item())
     return None
+
+
+def _in_float16(candidate: Candidate, probe: Probe) -> str:
+    """Whether the number that is filled in is too large for half precision."""
+    try:
+        candidate.run(Probe(tuple(x.half() for x in probe.tensors), probe.mask, mask_axes=probe.mask_axes))
+    except Refusal as refusal:
+        return f"In float16 {refusal.stops()} " if "overflow" in str(refusal) else ""
+    return ""
 
 
 def other_sizes(candidate: Candidate, rank: int) -> Diagnosis | str:

@@ -22,7 +22,7 @@ class Diagnosis:
     """What became of a candidate; its text says it in words.
 
     Attributes:
-        ok: whether it is right.
+        ok: whether it is right, wherever a query may look at something.
         mistake: the name of the mistake that gives exactly these numbers, or ``None``.
         hint: what to change, or what is worth knowing.
         first_departure: the first step that departs from right code (``"call"``, ``"weights"``, ``"output"``, ``"empty row"``, ...), or ``None``.
@@ -36,7 +36,8 @@ class Diagnosis:
     largest_difference: float | None = None
 
     def __str__(self) -> str:
-        start = "Right." if self.ok else f"Not yet: {self.mistake}." if self.mistake else "Not yet."
+        right = "Right, except:" if self.first_departure else "Right."
+        start = right if self.ok else f"Not yet: {self.mistake}." if self.mistake else "Not yet."
         return f"{start} {self.hint}".strip()
 
     def told(self, *sentences: str) -> "Diagnosis":

@@ -21,10 +21,10 @@ def diagnose_function(candidate: Candidate) -> Diagnosis:
             return diagnosis
         float32 = Probe(tuple(x.float() for x in qkv(rank, large=300.0)), probes[-1].mask if form.mask_needed else None)
         sizes = other_sizes(candidate, rank) if not reading.causal else "It hides later tokens."
-        wrong = empty_rows(candidate, probes, reading) or in_float32(candidate, float32)
-        if isinstance(sizes, Diagnosis):
-            return wrong or sizes
-        return wrong or diagnosis.told(sizes)
+        rows = empty_rows(candidate, probes, reading)
+        found = (rows, in_float32(candidate, float32), sizes)
+        wrong = next((each for each in found if isinstance(each, Diagnosis) and not each.ok), None)
+        return wrong or (rows or Diagnosis(True, largest_difference=diagnosis.largest_difference)).told(diagnosis.hint, str(sizes))
 
     try:
         return by_axes(attempt, (4, 3, 2))

@@ -51,15 +51,17 @@ def diagnose_module(module: nn.Module) -> Diagnosis:
         if not diagnosis.ok:
             return diagnosis
         large = tuple(x.float() * 4.0 for x in probes[0].tensors)
-        wrong = empty_rows(_as_candidate(copied, form), probes, reading) or in_float32(
-            _as_candidate(copied.float(), form), Probe(large, probes[-1].mask if form.mask_needed else None)
-        )
+        rows = empty_rows(_as_candidate(copied, form), probes, reading)
+        float32 = in_float32(_as_candidate(copied.float(), form), Probe(large, probes[-1].mask if form.mask_needed else None))
         copied.double()
-        if wrong:
-            return wrong
+        for wrong in (rows, float32):
+            if wrong and not wrong.ok:
+                return wrong
         narrow = isinstance(reading, ModuleReading) and reading.narrow
         width = "Its heads are one number wide, so that a missing scale does not show; try a width of two or more." if narrow else ""
         length = f"With {N} tokens {stopped.stops()} Cut the mask to the number of tokens: mask[:n, :n]." if stopped else ""
+        if rows:
+            diagnosis = rows.told(diagnosis.hint)
         return diagnosis.told("It hides later tokens." if reading.causal else "", width, length)
 
     return by_axes(attempt, (3, 2))

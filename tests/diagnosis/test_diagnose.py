@@ -370,13 +370,55 @@ def _large_negative(q, k, v, mask=None):
     return (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1) @ v
 
 
-@pytest.mark.parametrize(("function", "seen"), [(_minus_infinity, "NaN"), (_large_negative, "an average")])
-def test_a_query_that_may_look_at_nothing_is_told_kindly(function, seen):
-    found = diagnose(function)
+def test_minus_infinity_alone_is_wrong_for_a_query_that_may_look_at_nothing():
+    found = diagnose(_minus_infinity)
     assert not found.ok
     assert found.first_departure == "empty row"
     assert "right wherever a query may look at something" in found.hint
-    assert f"gets {seen}" in found.hint
+    assert "gets NaN" in found.hint
+
+
+def test_a_large_negative_number_for_minus_infinity_is_right_except_for_a_query_that_may_look_at_nothing():
+    found = diagnose(_large_negative)
+    assert found.ok
+    assert found.mistake is None
+    assert found.first_departure == "empty row"
+    assert found.largest_difference > 0.1
+    assert str(found).startswith("Right, except: a query that may look at nothing gets an average of what is hidden from it, where zeros belong, ")
+    assert "In float16 it stops: RuntimeError: value cannot be converted to type" in found.hint
+    assert "torch.finfo" not in found.hint
+
+
+def test_a_large_negative_number_that_float16_holds_is_not_said_to_stop_there():
+    found = diagnose(lambda q, k, v, mask: _scores(q, k).masked_fill(~mask, torch.finfo(q.dtype).min).softmax(-1) @ v)
+    assert str(found).startswith("Right, except:")
+    assert "float16" not in found.hint
+
+
+def test_what_is_right_except_for_empty_rows_may_be_wrong_elsewhere():
+    found = diagnose(lambda q, k, v, mask: _large_negative(q, k, v, mask).double())
+    assert not found.ok
+    assert found.first_departure == "dtype"
+
+
+def test_a_module_is_right_except_too():
+    class Filled(zoo.Clones):
+        def forward(self, query, key, value, mask):
+            b = query.size(0)
+            heads = [layer(x).view(b, -1, self.h, self.d_k).transpose(1, 2) for layer, x in zip(self.linears[:3], (query, key, value), strict=True)]
+            return self.linears[-1](_large_negative(*heads, mask).transpose(1, 2).flatten(-2))
+
+    found = diagnose(Filled())
+    assert str(found).startswith("Right, except: a query that may look at nothing gets an average")
+    assert found.ok
+
+
+def test_where_a_query_may_look_at_something_a_large_negative_number_gives_a_weight_of_exactly_zero():
+    scores = torch.randn(100, 7, generator=torch.Generator().manual_seed(0)) * 30
+    hidden = torch.arange(7) > 3
+    assert (scores.masked_fill(hidden, -1e9).softmax(-1)[:, hidden] == 0).all()
+    with pytest.raises(RuntimeError, match="without overflow"):
+        scores.half().masked_fill(hidden, -1e9)
 
 
 def test_exp_that_overflows_in_float32_is_told():
