@@ -14,7 +14,7 @@ CLEAR = "weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)"
 
 
 def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) -> Diagnosis | None:
-    """A query that may look at nothing belongs to get zeros: NaN is wrong, an average is right but for that."""
+    """A query that may look at nothing belongs to get zeros; code that gives it something else is right but for that."""
     for probe in probes:
         empty = probe.empty_rows(reading)
         if empty is None:
@@ -24,13 +24,12 @@ def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) 
         if agree(got, belongs, IN_FLOAT32):
             continue
         if got.isnan().any():
-            seen = "It is right wherever a query may look at something; a query that may look at nothing gets NaN, where zeros belong: "
-            why = "softmax of a row of -inf is NaN, and NaN spreads in training. "
-            return Diagnosis(False, None, f"{seen}{why}Clear such rows after softmax: {CLEAR}.", "empty row")
-        seen = "a query that may look at nothing gets an average of what is hidden from it, where zeros belong, "
-        why = "because a large negative number in place of -inf leaves such a row its weights. "
-        hint = f"{seen}{why}{_in_float16(candidate, probe)}Fill with -inf, and clear such rows after softmax: {CLEAR}."
-        return Diagnosis(True, None, hint, "empty row", (got - belongs).abs().max().item())
+            seen, why, far = "NaN", "softmax of a row of -inf is NaN, and NaN spreads in training. Clear", None
+        else:
+            seen, far = "an average of what is hidden from it", (got - belongs).abs().max().item()
+            why = f"a large negative number in place of -inf leaves such a row its weights. {_in_float16(candidate, probe)}Fill with -inf, and clear"
+        hint = f"a query that may look at nothing gets {seen}, where zeros belong: {why} such rows after softmax: {CLEAR}."
+        return Diagnosis(True, None, hint, "empty row", far)
     return None
 
 

@@ -22,7 +22,7 @@ class Diagnosis:
     """What became of a candidate; its text says it in words.
 
     Attributes:
-        ok: whether it is right, wherever a query may look at something.
+        ok: whether it is right wherever a query may look at something; if only there, ``first_departure`` is ``"empty row"``.
         mistake: the name of the mistake that gives exactly these numbers, or ``None``.
         hint: what to change, or what is worth knowing.
         first_departure: the first step that departs from right code (``"call"``, ``"weights"``, ``"output"``, ``"empty row"``, ...), or ``None``.

@@ -370,12 +370,13 @@ def _large_negative(q, k, v, mask=None):
     return (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1) @ v
 
 
-def test_minus_infinity_alone_is_wrong_for_a_query_that_may_look_at_nothing():
+def test_minus_infinity_alone_is_right_except_for_a_query_that_may_look_at_nothing():
     found = diagnose(_minus_infinity)
-    assert not found.ok
+    assert found.ok
     assert found.first_departure == "empty row"
-    assert "right wherever a query may look at something" in found.hint
-    assert "gets NaN" in found.hint
+    assert found.largest_difference is None
+    assert str(found).startswith("Right, except: a query that may look at nothing gets NaN, where zeros belong: ")
+    assert str(found).endswith("Clear such rows after softmax: weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0).")
 
 
 def test_a_large_negative_number_for_minus_infinity_is_right_except_for_a_query_that_may_look_at_nothing():
@@ -384,7 +385,7 @@ def test_a_large_negative_number_for_minus_infinity_is_right_except_for_a_query_
     assert found.mistake is None
     assert found.first_departure == "empty row"
     assert found.largest_difference > 0.1
-    assert str(found).startswith("Right, except: a query that may look at nothing gets an average of what is hidden from it, where zeros belong, ")
+    assert str(found).startswith("Right, except: a query that may look at nothing gets an average of what is hidden from it, where zeros belong: ")
     assert "In float16 it stops: RuntimeError: value cannot be converted to type" in found.hint
     assert "torch.finfo" not in found.hint
 
