@@ -25,6 +25,7 @@ extensions = [
     "colab",
     "notebook_text",
     "predict",
+    "bug_zoo",
     "gallery_zip",
     "gallery_figure",
     "gallery_uses",

@@ -39,6 +39,7 @@ from torch import nn
 
 from attention_book import CAT
 from attention_book.heatmaps import heatmap
+from attention_book.mistakes import mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -166,9 +167,10 @@ if example:
     assert all(abs(wrong.max() - scores.max()) > 0.01 for wrong in mistakes.values())
 
 # %%
-# Rows that do not sum to 1: softmax ran along the queries, ``dim=1``, in place of ``dim=-1``. And an error that says
-# "Expected size" comes from ``query @ key`` without ``.mT``: a row of 64 does not fit a column of ten.
-sums = scores.softmax(dim=1).sum(dim=-1)
+# Rows that do not sum to 1: softmax ran along the queries, ``dim=1``, in place of ``dim=-1`` (in the bug zoo,
+# :mistake:`softmax over queries`). An error that says "Expected size" comes from ``query @ key`` without ``.mT``: a row of
+# 64 does not fit a column of ten. A reshape would make it fit, and mix the tokens (:mistake:`keys not transposed`).
+_, columns = mistake("softmax over queries").attend(query, key, value, None)
 try:
     query @ key
 except RuntimeError as error:
@@ -176,7 +178,7 @@ except RuntimeError as error:
 print("query @ key:", message[:13])
 assert message.startswith("Expected size")
 if example:
-    assert not torch.allclose(sums, torch.ones(1, n), atol=0.1)
+    assert not torch.allclose(columns.sum(dim=-1), torch.ones(1, n), atol=0.1)
 
 # %%
 # The full code so far

@@ -40,6 +40,7 @@ from torch import nn
 
 from attention_book import CAT
 from attention_book.heatmaps import compare
+from attention_book.mistakes import mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -143,29 +144,29 @@ if example:
 # ----------------------
 #
 # Look for your largest weight in the row of "cat"; each line commits a mistake and prints what it gives.
-mistakes = {
+named = ("no scale", "scale by d_k", "softmax over queries", "keys not transposed")
+wrong = {name: mistake(name).attend(query, key, value, None)[1] for name in named}
+wrong |= {
     "everywhere: the scores are all zero": (0 * scores).softmax(dim=-1),
-    "not scaled": scores.softmax(dim=-1),
-    "divided by d_k, not by its root": (scores / d_k).softmax(dim=-1),
     "divided by the root of n, the number of tokens": (scores / math.sqrt(n)).softmax(dim=-1),
-    "softmax over the queries, dim=-2: rows do not sum to 1": scaled.softmax(dim=-2),
     "query and key exchanged": (key @ query.mT / math.sqrt(d_k)).softmax(dim=-1),
     "multiplied by the root, not divided": (scores * math.sqrt(d_k)).softmax(dim=-1),
 }
-for cause, wrong in mistakes.items():
-    print(f"{wrong[0, cat].max():.4f}  {cause}")
-if example:
-    tops = [f"{wrong[0, cat].max():.4f}" for wrong in mistakes.values()]
-    assert tops[:3] == ["0.1000", "0.6983", "0.1062"]
-    assert len({*tops, f"{weights[0, cat].max():.4f}"}) == 8
-    assert not torch.allclose(scaled.softmax(dim=-2).sum(dim=-1), torch.ones(1, n), atol=0.1)
+for cause, seen in wrong.items():
+    print(f"{seen[0, cat].max():.4f}  {cause}")
+keys_averaged, _ = mistake("keys as values").attend(query, key, value, None)
+print(f"{keys_averaged[0, cat, 0]:.5f}  keys as values")
 
 # %%
-# The weights are right and the output is not? Then the average is of something else. If it begins with this number, it is
-# the average of the keys; that is the first number of "cat" again, in the true output -0.06305.
-print(f"{(weights @ key)[0, cat, 0]:.5f}  keys averaged in the place of values")
+# The first four have an entry in the bug zoo, with their maps and what else gives them away: :mistake:`no scale`,
+# :mistake:`scale by d_k`, :mistake:`softmax over queries`, :mistake:`keys not transposed`. The last line is for you whose
+# weights are right and whose output is not: if its row of "cat" begins with this number in place of -0.06305, it is the
+# average of the keys (:mistake:`keys as values`).
 if example:
-    assert abs((weights @ key)[0, cat, 0] - output[0, cat, 0]) > 0.1
+    tops = [f"{seen[0, cat].max():.4f}" for seen in wrong.values()]
+    assert [tops[0], tops[1], tops[4]] == ["0.6983", "0.1062", "0.1000"]
+    assert len({*tops, f"{weights[0, cat].max():.4f}"}) == 9
+    assert abs(keys_averaged[0, cat, 0] - output[0, cat, 0]) > 0.1
 
 # %%
 # The full code so far

@@ -40,6 +40,7 @@ from torch import nn
 
 from attention_book import CAT
 from attention_book.heatmaps import head_grid
+from attention_book.mistakes import mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -191,43 +192,32 @@ print(f'head 0, "{tokens[it]}" to "{tokens[target]}": {weights[0, 0, it, target]
 # Seeing something else?
 # ----------------------
 #
-# Look for your largest weight in the row of "it" in head 0, right is 0.2830; each line commits a mistake and prints what
-# it gives.
-query, key, value = (multi_head.split(layer(X)) for layer in (multi_head.W_q, multi_head.W_k, multi_head.W_v))
-scores = query @ key.mT  # (1, h, n, n)
-by_view = [layer(X).view(1, 4, n, 16) for layer in (multi_head.W_q, multi_head.W_k)]
+# Look for your largest weight in the row of "it" in head 0 and for the first number of your output; each line commits a
+# mistake and prints what it gives.
+projected = [layer(X) for layer in (multi_head.W_q, multi_head.W_k, multi_head.W_v)]
+named = ("scale by d_model", "no scale", "split by view", "averaged weights", "merge without transpose", "no output projection")
+wrong = {"right": (output, weights)}
+wrong |= {name: mistake(name).multi_head(*projected, 4, multi_head.W_o, None) for name in named}
 torch.manual_seed(42)
 torch.randn(1, n, 64)
-early = MultiHeadAttention(64, num_heads=4)
-mistakes = {
-    "divided by the root of 64, not of 16": (scores / 8).softmax(dim=-1),
-    "not scaled": scores.softmax(dim=-1),
-    "split by view alone, without transpose": (by_view[0] @ by_view[1].mT / 4).softmax(dim=-1),
-    "the three layers of step 2 were not drawn first": early(X)[1],
-    "heads averaged: one map in place of four": weights.mean(dim=1, keepdim=True),
-}
-for cause, wrong in mistakes.items():
-    print(f"{wrong[0, 0, it].max():.4f}  {cause}")
-if example:
-    assert len({f"{wrong[0, 0, it].max():.4f}" for wrong in (weights, *mistakes.values())}) == 6
+wrong["the three layers of step 2 were not drawn first"] = MultiHeadAttention(64, num_heads=4)(X)
+print("weight   output")
+for cause, (seen, maps) in wrong.items():
+    print(f"{maps.reshape(-1, n, n)[0, it].max():.4f}  {seen[0, 0, 0]:7.4f}  {cause}")
 
 # %%
-# The weights are right and the output is not? Then look for its first number, right is -0.1961:
-heads = weights @ value  # (1, h, n, d)
-joined = heads.transpose(1, 2).reshape(X.shape)
-assert torch.equal(multi_head.W_o(joined), output)
-unmixed = {
-    "heads joined without transpose": multi_head.W_o(heads.reshape(X.shape)),
-    "W_o is missing": joined,
-}
-for cause, wrong in unmixed.items():
-    print(f"{wrong[0, 0, 0]:7.4f}  {cause}")
+# All but the last have an entry in the bug zoo: :mistake:`scale by d_model`, :mistake:`no scale`, :mistake:`split by view`,
+# :mistake:`averaged weights`, and two that leave the weights as they are, :mistake:`merge without transpose` and
+# :mistake:`no output projection`.
 if example:
-    assert all(abs(wrong[0, 0, 0] - output[0, 0, 0]) > 0.01 for wrong in unmixed.values())
+    pairs = {(f"{maps.reshape(-1, n, n)[0, it].max():.4f}", f"{seen[0, 0, 0]:.4f}") for seen, maps in wrong.values()}
+    assert len(pairs) == len(wrong) == 8
+    assert all(torch.equal(wrong[name][1], weights) for name in named[-2:])
 
 # %%
 # An error that begins "view size is not compatible" means ``view`` after ``transpose``: the numbers no longer lie in that
 # order, and ``reshape`` is allowed to copy them.
+heads = cut.contiguous()  # (b, h, n, d), as attention returns them
 try:
     heads.transpose(1, 2).view(X.shape)
     message = ""  # a single token has only one order

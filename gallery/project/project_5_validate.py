@@ -41,6 +41,7 @@ from torch import nn
 
 from attention_book import CAT
 from attention_book.heatmaps import compare
+from attention_book.mistakes import mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -203,19 +204,21 @@ assert torch.allclose(averaged, by_head.mean(dim=1), rtol=0, atol=1e-6)
 right = F.scaled_dot_product_attention(query, key, value)
 right_causal = F.scaled_dot_product_attention(query, key, value, is_causal=True)
 upside_down, _ = official(X, X, X, attn_mask=causal)
-mistakes = {
-    "not scaled": (query @ key.mT).softmax(dim=-1) @ value - right,
-    "divided by d_k, not by its root": (query @ key.mT / 64).softmax(dim=-1) @ value - right,
-    "keys averaged in the place of values": attention(query, key, key)[0] - right,
+named = ("no scale", "scale by d_k", "keys as values")
+wrong = {name: mistake(name).attend(query, key, value, None)[0] - right for name in named}
+wrong |= {
     "causal on one side only": attention(query, key, value)[0] - right_causal,
     "heads of the class against the single head": multi_head(X)[0] - right,
-    "mask upside down: the last token may see nothing": upside_down - multi_head(X, causal)[0],
+    "inverted mask: the last token may see nothing": upside_down - multi_head(X, causal)[0],
 }
-for cause, wrong in mistakes.items():
-    print(f"{wrong.abs().max():.4f}  {cause}")
+for cause, difference in wrong.items():
+    print(f"{difference.abs().max():.4f}  {cause}")
 if example:
-    assert all(not wrong.abs().max() < 0.1 for wrong in mistakes.values())
+    assert all(not difference.abs().max() < 0.1 for difference in wrong.values())
     assert upside_down[0, -1].isnan().all()
+
+# %%
+# In the bug zoo: :mistake:`no scale`, :mistake:`scale by d_k`, :mistake:`keys as values`, :mistake:`inverted mask`.
 
 # %%
 # The full code so far

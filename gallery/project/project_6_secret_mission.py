@@ -40,6 +40,7 @@ from torch import nn
 
 from attention_book import CAT
 from attention_book.heatmaps import head_grid, heatmap
+from attention_book.mistakes import mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -229,27 +230,31 @@ assert torch.allclose(next_word(X[:, order])[0][0, -1], multi_head(X, causal)[0]
 # Seeing something else?
 # ----------------------
 #
-# Look for your first weight in the row of "it" in head 0, right is 0.0513; each line commits a mistake and prints what it
-# gives.
-scaled = cut[0] @ cut[1].mT / 4  # (1, h, n, n)
-mistakes = {
-    "mask after softmax: the row no longer sums to 1, or no mask at all": scaled.softmax(dim=-1) * causal,
-    "0 or 1e-9 in the place of minus infinity": scaled.masked_fill(~causal, 0.0).softmax(dim=-1),
-    "mask upside down: True taken as hidden": scaled.masked_fill(causal, -math.inf).softmax(dim=-1),
-    "the token hides itself, tril(-1)": scaled.masked_fill(~causal.tril(-1), -math.inf).softmax(dim=-1),
-}
-for cause, wrong in mistakes.items():
-    print(f"{wrong[0, 0, it, 0]:.4f}  {cause}")
+# Look for two weights in your row of "it" in head 0, on the first token and on "it" itself; each line but the first commits
+# a mistake and prints what it gives.
+projected = [layer(X) for layer in (multi_head.W_q, multi_head.W_k, multi_head.W_v)]
+named = ("mask after softmax", "zero for minus infinity", "inverted mask", "lower triangle", "mask hides itself")
+wrong = {"right": weights}
+wrong |= {name: mistake(name).multi_head(*projected, 4, multi_head.W_o, causal)[1] for name in named}
+wrong["no mask at all"] = unmasked
+print(" first  itself")
+for cause, maps in wrong.items():
+    print(f"{maps[0, 0, it, 0]:.4f}  {maps[0, 0, it, it]:.4f}  {cause}")
 if example:
-    firsts = {f"{wrong[0, 0, it, 0]:.4f}" for wrong in (weights, *mistakes.values())}
-    assert len(firsts) == 5
-    assert (mistakes["mask after softmax: the row no longer sums to 1, or no mask at all"].sum(dim=-1)[..., :-1] < 0.95).all()
+    pairs = {name: (f"{maps[0, 0, it, 0]:.4f}", f"{maps[0, 0, it, it]:.4f}") for name, maps in wrong.items()}
+    assert pairs["mask after softmax"] == pairs["no mask at all"]
+    assert len(set(pairs.values())) == len(wrong) - 1 == 6
+    assert (wrong["mask after softmax"].sum(dim=-1)[..., :-1] < 0.95).all()
 
 # %%
+# Each has an entry in the bug zoo: :mistake:`mask after softmax`, :mistake:`zero for minus infinity`, :mistake:`inverted mask`,
+# :mistake:`lower triangle`, :mistake:`mask hides itself`. The first of them has the weights of no mask at all where one may
+# look, and its rows sum to less than one.
+#
 # NaN has two places that tell its cause. In the first row: the token hides itself, and has nothing to look at. In the
 # last: the mask is upside down, and the last token is the one with nothing left.
-assert mistakes["the token hides itself, tril(-1)"][0, :, 0].isnan().all()
-assert mistakes["mask upside down: True taken as hidden"][0, :, -1].isnan().all()
+assert wrong["mask hides itself"][0, :, 0].isnan().all()
+assert wrong["inverted mask"][0, :, -1].isnan().all()
 
 # %%
 # The full code so far

@@ -21,14 +21,16 @@ A function of five lines, a class of a dozen, a mask of one. Is that really all 
 # The full code
 # -------------
 import math
+import textwrap
 
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_book import CAT
+from attention_book import CAT, diagnose
 from attention_book.heatmaps import compare, head_grid
+from attention_book.mistakes import mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -114,11 +116,22 @@ if tokens == list(CAT.tokens):
 #
 # Each number here was met on an earlier page, and that page has the table of what goes wrong with it: the scores in step
 # 2, the weights in step 3, the heads in step 4, PyTorch in step 5, the triangle in the secret mission. The commonest of
-# all:
-flat = (scores / 64).softmax(dim=-1)
+# all, with their entries in the bug zoo, :mistake:`no scale` and :mistake:`scale by d_k`:
 print(f"{(0 * scores).softmax(dim=-1).max():.4f}  the scores are all zero")
-print(f"{unscaled.max():.4f}  not scaled")
-print(f"{flat.max():.4f}  divided by d_k, not by its root")
+for name in ("no scale", "scale by d_k"):
+    print(f"{mistake(name).attend(query, key, value, None)[1].max():.4f}  {name}")
+
+# %%
+# Or let ``diagnose`` find it: it runs a function or a module on hidden inputs and names the mistake that gives its numbers.
+# Here it is asked about the function above, and then about one without the scale.
+print(textwrap.fill(str(diagnose(attention)), 76))
+print(textwrap.fill(str(diagnose(lambda query, key, value: (query @ key.mT).softmax(dim=-1) @ value)), 76))
+assert diagnose(attention).ok
+assert diagnose(multi_head).ok
+
+# %%
+# So the function is right, with one remark: a query that may look at nothing, as in a batch where one text is all padding.
+# In this project every token sees itself, so there is none.
 
 # %%
 # What to keep, what to delete
