@@ -79,6 +79,9 @@ def find(module: ModuleType, file: Path, name: str | None) -> tuple[str, Any, st
         return name, getattr(module, name), ""
     fitting = _fitting(module)
     if not fitting:
+        for near, thing in vars(module).items():
+            if near.lower().replace("_", "") in LIKELY and inspect.isfunction(thing):
+                raise Unusable(f"{near}: {_refused(thing)}")
         raise Unusable(f"{file} has no function of (query, key, value) and no torch module to check.")
     likely = [found for wanted in LIKELY for found in fitting if found.lower().replace("_", "") == wanted]
     if not likely and len(fitting) > 1:
@@ -97,16 +100,21 @@ def _fitting(module: ModuleType) -> dict[str, Any]:
     fitting: dict[str, Any] = {}
     for name, thing in vars(module).items():
         own = getattr(thing, "__module__", None) == module.__name__
-        if isinstance(thing, nn.Module) or (own and isinstance(thing, type) and issubclass(thing, nn.Module)):
-            fitting[name] = thing
-        elif own and inspect.isfunction(thing):
-            try:
-                function_form(thing)
-            except Refusal:
-                continue
+        layer = type(thing).__module__.startswith("torch.nn.") and not isinstance(thing, nn.MultiheadAttention)
+        made = own and isinstance(thing, type) and issubclass(thing, nn.Module)
+        if (isinstance(thing, nn.Module) and not layer) or made or (own and inspect.isfunction(thing) and not _refused(thing)):
             fitting[name] = thing
     classes = {type(thing) for thing in fitting.values()}  # an instance says more than its class
     return {name: thing for name, thing in fitting.items() if not name.startswith("_") and thing not in classes}
+
+
+def _refused(function: Any) -> str:
+    """Why a function is none of query, key and value; empty if it is one."""
+    try:
+        function_form(function)
+    except Refusal as refusal:
+        return str(refusal)
+    return ""
 
 
 def build(name: str, thing: Any) -> Any:

@@ -92,6 +92,18 @@ def test_among_several_one_must_be_named(quick_check):
     assert quick_check(code, "three") == (2, "my_attention.py has nothing named three; it has one, two.")
 
 
+def test_a_function_of_another_kind_is_told_what_it_takes(quick_check):
+    code = "import torch\n\ndef attention(X, W_q, W_k, W_v):\n    return X\n"
+    status, text = quick_check(code)
+    assert status == 2
+    assert text.startswith("attention: It takes (X, W_q, W_k, W_v), tokens and their matrices; give a function of (query, key, value)")
+
+
+def test_single_layers_beside_the_attention_are_not_offered(quick_check):
+    layers = "from torch import nn\nW_q, both, official = nn.Linear(4, 4), nn.Sequential(nn.Linear(4, 4)), nn.MultiheadAttention(12, 3)\n"
+    assert quick_check(layers + function(RIGHT)) == (0, "attention (official can be checked with --name): Right.")
+
+
 CLASS = """
     import torch
     from torch import nn
