@@ -182,3 +182,11 @@ def test_only_what_can_be_wider_than_a_phone_enters_the_tab_order():
     short, long = (f'<div class="math notranslate"><math><mi>{letters}</mi></math></div>' for letters in ("x" * 9, "x" * 40))
     assert mend(short) == short
     assert mend(long) == long.replace('te">', 'te" tabindex="0" role="group" aria-label="Formula">')
+
+
+def test_a_wide_figure_scrolls_and_can_be_reached_and_a_narrow_one_stays():
+    wide, narrow = '<img alt="a" src="a.svg" width="978" />', '<img alt="a" src="a.svg" width="640" />'
+    mended = mend(wide)
+    assert mended == f'<span class="wide-figure" tabindex="0" role="group" aria-label="Figure">{wide}</span>'
+    assert mend(mended) == mended
+    assert mend(narrow) == narrow

@@ -13,6 +13,7 @@ from sphinx.util.typing import ExtensionMetadata
 # The narrowest phone shows about this many characters of code, of a formula: more will scroll.
 CODE_FITS = 24
 FORMULA_FITS = 20
+FIGURE_FITS = 640  # pixels: book.css draws no figure narrower that is wider by itself, or its numbers could not be read
 
 
 def text_of(markup):
@@ -33,6 +34,12 @@ def mend_formula(found):
     return named(found["tag"], "Formula") + found["body"] if len(text_of(found["body"])) > FORMULA_FITS else found[0]
 
 
+def mend_figure(found):
+    if int(found["width"]) <= FIGURE_FITS:
+        return found[0]
+    return f'<span class="wide-figure" tabindex="0" role="group" aria-label="Figure">{found[0]}</span>'
+
+
 def mend_thumbnail(found):
     return f'{found["link"]} aria-label="{html.escape(text_of(found["title"]).strip())}">{found["title"]}'
 
@@ -47,6 +54,7 @@ REPAIRS = [
     (r"<pre>(?P<body>.*?)(?=</pre>)", mend_code),
     (r'<div class="table-wrapper[^>"]*">', lambda found: named(found[0], "Table")),
     (r'(?P<tag><div class="math [^>"]*"(?: id="[^"]*")?>)(?P<body><math.*?</math>)', mend_formula),
+    (r'(?<!aria-label="Figure">)<img [^>]*width="(?P<width>\d+)"[^>]*/>', mend_figure),
     # empty-table-header: Markdown cannot say that the corner of a table is no header.
     (r'<th class="head"><p></p></th>', '<td class="head"></td>'),
     # aria-required-attr: the captions of the navigation are headings without a level.

@@ -59,7 +59,7 @@
             /** @param {string} value */
             const choice = (value) => copy(one(form, `input[value="${value}"] + span`));
             return chosen.value === right
-                ? { said: chosen.value, right: true, words: ["Yes: ", ...choice(right), "."] }
+                ? { said: chosen.value, right: true, words: ["Right: \u201c", ...choice(right), "\u201d."] }
                 : { said: chosen.value, right: false, words: ["Not quite: it is \u201c", ...choice(right), "\u201d. You said \u201c", ...choice(chosen.value), "\u201d."] };
         }
         const said = field.value.trim();
@@ -71,7 +71,7 @@
         // 6.2 is within 0.1 of 6.1, whatever binary fractions make of it.
         const slack = 1e-9 * Math.max(tolerance, Math.abs(Number(right)));
         return Math.abs(number - Number(right)) <= tolerance + (tolerance && slack)
-            ? { said, right: true, words: [`Yes: ${right}.`] }
+            ? { said, right: true, words: [`Right: ${right}.`] }
             : { said, right: false, words: [`Not quite: it is ${right}. You said ${number}.`] };
     };
 

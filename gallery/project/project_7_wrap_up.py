@@ -124,8 +124,8 @@ for name in ("no scale", "scale by d_k"):
 # %%
 # Or let ``diagnose`` find it: it runs a function or a module on hidden inputs and names the mistake that gives its numbers.
 # Here it is asked about the function above, and then about one without the scale.
-print(textwrap.fill(str(diagnose(attention)), 76))
-print(textwrap.fill(str(diagnose(lambda query, key, value: (query @ key.mT).softmax(dim=-1) @ value)), 76))
+print(textwrap.fill(str(diagnose(attention)), 44))
+print(textwrap.fill(str(diagnose(lambda query, key, value: (query @ key.mT).softmax(dim=-1) @ value)), 44))
 assert diagnose(attention).ok
 assert diagnose(multi_head).ok
 

@@ -60,7 +60,7 @@ def answer(page, number, said):
 def test_a_number_close_enough_is_right_and_explained(page):
     for said in "6.11", "6,11", " 5.2 ", "+7", "7.11", "61e-1", "6.":
         sentence, why = answer(page, 0, said)
-        assert sentence == "Yes: 6.11.", said
+        assert sentence == "Right: 6.11.", said
         assert why.startswith("Twice of a number is its double"), said
 
 
@@ -78,7 +78,7 @@ def test_what_is_no_number_is_asked_for_again_and_stays_text(page):
         assert answer(page, 0, said) == [f"\u201c{said}\u201d is not a number I can read. Write it like 6.1, -0.25 or 1e-3."]
         assert field.get_attribute("aria-invalid") == "true"
     assert page.locator(".predict-result img").count() == 0
-    assert answer(page, 0, "6")[0] == "Yes: 6.11."
+    assert answer(page, 0, "6")[0] == "Right: 6.11."
     assert field.get_attribute("aria-invalid") == "false"
 
 
@@ -89,9 +89,9 @@ def test_nothing_is_no_answer(page, number, sentence):
 
 
 def test_small_and_exact_numbers_are_compared_as_such(page):
-    assert answer(page, 1, "-3.05e-6")[0] == "Yes: -3.00e-6."
+    assert answer(page, 1, "-3.05e-6")[0] == "Right: -3.00e-6."
     assert answer(page, 1, "-3.2e-6")[0].startswith("Not quite")
-    assert answer(page, 4, "2")[0] == "Yes: 2."
+    assert answer(page, 4, "2")[0] == "Right: 2."
     assert answer(page, 4, "2.0000001")[0].startswith("Not quite")
 
 
@@ -100,7 +100,7 @@ def test_a_choice_is_right_or_wrong_and_shown_as_it_is_written(page):
     assert question(page, 2).locator(".predict-result p").first.locator("code").inner_text() == "twice(2)"
     assert answer(page, 2, 2)[0].startswith("Not quite: it is \u201ctwice(2)\u201d. You said \u201c")
     assert question(page, 2).locator(".predict-result math").count() == 1
-    assert answer(page, 2, 1)[0] == "Yes: twice(2)."
+    assert answer(page, 2, 1)[0] == "Right: \u201ctwice(2)\u201d."
 
 
 def test_a_quiz_counts_and_the_page_does_not_jump(page):
@@ -149,15 +149,15 @@ def test_a_spoilt_memory_does_no_harm(page):
         page.evaluate("kept => localStorage.setItem('attention-book-answers', kept)", kept)
         page.reload()
         assert page.locator(".predict-result *").count() == 0
-        assert answer(page, 0, "6")[0] == "Yes: 6.11."
-        assert answer(page, 2, 1)[0] == "Yes: twice(2)."
+        assert answer(page, 0, "6")[0] == "Right: 6.11."
+        assert answer(page, 2, 1)[0] == "Right: \u201ctwice(2)\u201d."
 
 
 def test_it_works_where_the_browser_keeps_nothing(pages, browser):
     with tab(browser) as page:
         page.add_init_script(NO_STORAGE)
         page.goto(pages.address + "one.html")
-        assert answer(page, 2, 1)[0] == "Yes: twice(2)."
+        assert answer(page, 2, 1)[0] == "Right: \u201ctwice(2)\u201d."
         assert page.locator(".quiz-count").inner_text() == "1 of 3 right"
         page.get_by_role("button", name="Forget my answers").click()
         assert page.locator(".quiz-count").inner_text() == "0 of 3 right. Your answers are forgotten."
@@ -167,7 +167,7 @@ def test_the_keyboard_is_enough(page):
     question(page, 0).get_by_role("textbox").focus()
     page.keyboard.type("6.5")
     page.keyboard.press("Enter")
-    assert question(page, 0).get_by_role("status").inner_text().startswith("Yes: 6.11.")
+    assert question(page, 0).get_by_role("status").inner_text().startswith("Right: 6.11.")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Check"
     page.keyboard.press("Tab")
@@ -178,7 +178,7 @@ def test_the_keyboard_is_enough(page):
         page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert question(page, 2).get_by_role("status").inner_text().startswith("Yes: twice(2).")
+    assert question(page, 2).get_by_role("status").inner_text().startswith("Right: \u201ctwice(2)\u201d.")
 
 
 def test_a_screen_reader_is_told_the_question_the_field_and_the_result(page):
@@ -232,7 +232,7 @@ def test_nothing_moves_when_the_script_arrives(pages, browser):
 def test_it_works_from_a_file(book, browser):
     with tab(browser) as page:
         page.goto((book.html / "one.html").as_uri())
-        assert answer(page, 0, "6")[0] == "Yes: 6.11."
+        assert answer(page, 0, "6")[0] == "Right: 6.11."
 
 
 class Strict(http.server.SimpleHTTPRequestHandler):
@@ -264,7 +264,7 @@ def test_it_works_under_a_strict_policy_and_adds_nothing_that_the_policy_refuses
         for path in ("two.html", "one.html"):
             refused[path] = []
             page.goto(address + path)
-        assert answer(page, 0, "6")[0] == "Yes: 6.11."
+        assert answer(page, 0, "6")[0] == "Right: 6.11."
     # The theme has an inline script and inline styles, on pages without a question too.
     assert len(refused["one.html"]) == len(refused["two.html"]) > 0
 
