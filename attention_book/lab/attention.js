@@ -18,7 +18,8 @@ export function attention({ query, key, value, scale, causal }) {
     const count = lead[0] ?? 1;
     const scores = heads(lead, count, (h) => rowsTimesRows(head(query, h), head(key, h)));
     const factor = Math.fround(scale); // a tensor of float32 takes a number as float32
-    const scaled = tensor(scores.shape, scores.data.map((score) => score * factor));
+    const scaled = tensor(scores.shape);
+    for (let at = 0; at < scaled.data.length; at++) scaled.data[at] = scores.data[at] * factor;
     const masked = causal ? hideLater(scaled) : scaled;
     const weights = softmax(masked);
     const output = heads(lead, count, (h) => rowsTimesRows(head(weights, h), transpose(head(value, h)), causal));

@@ -50,13 +50,14 @@ export function log(x) {
 /** Sine and cosine. @param {number} t float32, from 0 to below 2 pi @returns {[sine: number, cosine: number]} float32 */
 export function sinCos(t) {
     const octant = (Math.trunc(Math.fround(t * FOUR_OVER_PI)) + 1) & ~1;
-    let x = t;
-    for (const part of MINUS_QUARTER_PI) x = fma(octant, part, x);
+    const x = fma(octant, MINUS_QUARTER_PI[2], fma(octant, MINUS_QUARTER_PI[1], fma(octant, MINUS_QUARTER_PI[0], t)));
     const z = Math.fround(x * x);
     let c = fma(fma(COS_TERMS[0], z, COS_TERMS[1]), z, COS_TERMS[2]);
     c = Math.fround(fma(Math.fround(c * z), z, -z / 2) + 1);
     let s = fma(fma(SIN_TERMS[0], z, SIN_TERMS[1]), z, SIN_TERMS[2]);
     s = fma(Math.fround(s * z), x, x);
-    if (octant & 2) [s, c] = [c, s];
-    return [octant & 4 ? -s : s, (octant - 2) & 4 ? c : -c];
+    const swap = (octant & 2) !== 0;
+    const sine = swap ? c : s;
+    const cosine = swap ? s : c;
+    return [octant & 4 ? -sine : sine, (octant - 2) & 4 ? cosine : -cosine];
 }

@@ -82,9 +82,9 @@ function toNormal(data, start, mean, std) {
     const half = BLOCK / 2;
     for (let j = start; j < start + half; j++) {
         const radius = Math.fround(Math.sqrt(Math.fround(-2 * log(1 - data[j]))));
-        const [sine, cosine] = sinCos(Math.fround(TWO_PI * data[j + half]));
-        data[j] = fma(Math.fround(radius * cosine), std, mean);
-        data[j + half] = fma(Math.fround(radius * sine), std, mean);
+        const turned = sinCos(Math.fround(TWO_PI * data[j + half])); // by index: taking a list apart costs more than the sine
+        data[j] = fma(Math.fround(radius * turned[1]), std, mean);
+        data[j + half] = fma(Math.fround(radius * turned[0]), std, mean);
     }
 }
 
