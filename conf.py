@@ -26,6 +26,7 @@ extensions = [
     "notebook_text",
     "predict",
     "bug_zoo",
+    "lab",
     "gallery_zip",
     "gallery_figure",
     "gallery_uses",

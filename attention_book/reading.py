@@ -19,6 +19,8 @@ from attention_book.tables import html_table, plain, text_table
 if TYPE_CHECKING:  # matplotlib is imported when something is drawn, and not before
     import matplotlib.figure
 
+    from attention_book.lab import Lab
+
 MOST_TOKENS, MOST_WIDTH, MOST_WEIGHTS = 512, 4096, 2**26  # so that a slip of the keyboard does not fill the memory
 FEW_TOKENS = 20  # as many as have their numbers printed
 TITLE_LENGTH = 48
@@ -98,6 +100,18 @@ class Reading:
         whose = "" if self.num_heads == 1 else f", head {head} of {self.num_heads}"
         title = self._title(f"weights without and with the scale{whose}")
         return heatmaps.compare(maps, self.tokens, mask=self.mask, title=title)
+
+    def lab(self) -> "Lab":
+        """The lab on this sentence: a notebook shows it in the output cell, without a network.
+
+        Everything is drawn anew in the browser, to the bit, so seed, sizes, mask, scale and temperature can be turned.
+
+        Raises:
+            ValueError: ``d_model`` is above 1024, or there are more than 64 heads or 4194304 weights.
+        """
+        from attention_book.lab import lab_of_reading
+
+        return lab_of_reading(self)
 
     def table(self, *, width: int | None = None) -> str:
         """The weights as plain text with aligned columns: a row for each query, a column for each key.

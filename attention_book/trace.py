@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -25,6 +25,9 @@ from attention_book.modules import (
     SelfAttention_v1,
     SelfAttention_v2,
 )
+
+if TYPE_CHECKING:  # the lab is imported when somebody asks for it, and not before
+    from attention_book.lab import Lab
 
 Masked: TypeAlias = CausalAttention | MultiHeadAttentionWrapper | MultiHeadAttention
 Traceable: TypeAlias = Masked | SelfAttention_v1 | SelfAttention_v2 | Callable[[Tensor], tuple[Tensor, Tensor]]
@@ -69,6 +72,19 @@ class Trace:
     def to_json(self) -> str:
         """The trace as one line of JSON, the same bytes for the same numbers."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+
+    def lab(self) -> "Lab":
+        """The lab on these numbers: a notebook shows it in the output cell, without a network.
+
+        The numbers are shown as they were traced; scale, mask and temperature may be turned from there. An output behind
+        a last layer is shown without it once something is turned.
+
+        Raises:
+            ValueError: the trace holds a batch, or more than 512 tokens, 64 heads or 1048576 weights.
+        """
+        from attention_book.lab import lab_of_trace
+
+        return lab_of_trace(self)
 
 
 def trace(

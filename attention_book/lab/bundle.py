@@ -8,8 +8,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from attention_book.lab.tables import shades
+
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'import \{ ([\w$]+(?:, [\w$]+)*) \} from "(\.{1,2}/[\w./-]+\.js)";')
+INLINE_COMMENT = re.compile(r" */\*\* @[^`]*?\*/ ?|(?<=[;{},)]) // [^`\"']*$")  # a type in passing, or a remark behind code
 EXPORT = re.compile(r"export ((?:async )?function\*?|const|class) ([\w$]+)")
 # `book` is the whole script, which a worker may be made from.
 SCRIPT = """\
@@ -50,6 +53,11 @@ def bundle(root: Path = HERE, *, page: str = "view/start.js", worker: str = "wor
     return SCRIPT.format(modules="\n".join(modules), worker=bodies[worker], page=bodies[page], start=start)
 
 
+def style(root: Path = HERE) -> str:
+    """Returns the lab's style sheet, with a rule for each shade of a cell, because a strict policy refuses style attributes."""
+    return (root / "lab.css").read_text("utf-8") + shades()
+
+
 def _lines(root: Path, name: str) -> Iterator[tuple[int, str, bool]]:
     """Yields the lines that are neither blank nor comment, each with its number and whether it begins inside a template.
 
@@ -69,6 +77,8 @@ def _lines(root: Path, name: str) -> Iterator[tuple[int, str, bool]]:
                 continue
         if not template and (not bare or bare.startswith("//")):
             continue
+        if not template:
+            line = INLINE_COMMENT.sub(" ", bare).strip()
         yield number, line, template
         template ^= len(re.findall(r"(?<!\\)`", line)) % 2 == 1
 
@@ -77,7 +87,7 @@ def _imports(root: Path, name: str) -> list[tuple[str, str]]:
     """Returns the names that a module imports, and from which file."""
     found = []
     for number, line, template in _lines(root, name):
-        if template or not line.startswith("import"):
+        if template or not line.startswith("import "):
             continue
         match = IMPORT.fullmatch(line)
         if not match:
@@ -101,7 +111,7 @@ def _collect(root: Path, name: str, order: list[str], needed_by: tuple[str, ...]
 def _exports(root: Path, name: str) -> list[str]:
     names = []
     for number, line, template in _lines(root, name):
-        if template or not line.startswith("export"):
+        if template or not line.startswith("export "):
             continue
         match = EXPORT.match(line)
         if not match:
@@ -113,7 +123,7 @@ def _exports(root: Path, name: str) -> list[str]:
 def _body(root: Path, name: str) -> str:
     taken = [f"const {{ {names} }} = {_name(target)};" for names, target in _imports(root, name)]
     _exports(root, name)
-    kept = [line if template or not line.startswith("export ") else line[7:] for _, line, template in _lines(root, name) if template or not line.startswith("import")]
+    kept = [line if template or not line.startswith("export ") else line[7:] for _, line, template in _lines(root, name) if template or not line.startswith("import ")]
     return "\n".join([*taken, *kept])
 
 

@@ -1,0 +1,49 @@
+// @ts-check
+// A trace that was given: shown as it is, and driven on from its query, key and value.
+
+import { softmax } from "../attention.js";
+import { joinHeads } from "../projection.js";
+import { rowsTimesRows, tensor, transpose } from "../tensor.js";
+import { mapOf } from "../cells.js";
+
+/** @typedef {import("../modules.js").Trace} Trace */
+/** @typedef {import("../state.js").State} State */
+/** @typedef {import("./lock.js").Given} Given */
+
+const NAMES = /** @type {const} */ (["query", "key", "value", "scores", "scaled", "masked", "weights", "output"]);
+/** As tensors. @param {Given} given @returns {Trace} */
+export function traceOf(given) {
+    const read = NAMES.map((name) => {
+        const { shape, data } = given[name];
+        const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+        return [name, tensor(shape, new Float32Array(bytes.buffer))];
+    });
+    const steps = /** @type {Trace} */ (Object.fromEntries(read));
+    return { ...steps, tokens: given.tokens, x: steps.query, scale: given.scale, parameters: {} };
+}
+
+/**
+ * The given numbers where the switches stand as they stood; else what follows from the given scores, mask and values.
+ * @param {Trace} given @param {State} first @param {State} state @returns {Trace}
+ */
+export function driven(given, first, state) {
+    if (state.causal === first.causal && state.scale === first.scale && state.temperature === first.temperature) return given;
+    const { scores, value, weights: traced } = given;
+    const scale = (state.scale ? given.scale : 1) / state.temperature;
+    const scaled = tensor(scores.shape, scores.data.map((score) => score * Math.fround(scale)));
+    const masked = tensor(scores.shape, scaled.data.map((score, i) => (state.causal && given.masked.data[i] === -Infinity ? -Infinity : score)));
+    const weights = softmax(masked);
+    const trace = { ...given, scale, scaled, masked, weights };
+    const heads = traced.shape.length > 2 ? traced.shape[0] : 1;
+    const [n, e] = [traced.shape[traced.shape.length - 2], value.shape[value.shape.length - 1]];
+    const context = tensor([heads, n, e]);
+    for (let h = 0; h < heads; h++) context.data.set(rowsTimesRows(mapOf(trace, "weights", h), transpose(valueOf(value, h))).data, h * n * e);
+    return { ...trace, output: joinHeads(context) };
+}
+
+/** @param {import("../tensor.js").Tensor} value @param {number} h @returns {import("../tensor.js").Tensor} */
+function valueOf({ shape, data }, h) {
+    const [n, e] = shape.slice(-2);
+    const start = shape.length > 2 ? h * n * e : 0;
+    return tensor([n, e], data.subarray(start, start + n * e));
+}
