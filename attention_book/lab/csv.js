@@ -8,7 +8,7 @@ import { short } from "./python.js";
 /** @typedef {import("./state.js").State} State */
 
 // What a spreadsheet would compute; behind apostrophes too, so that taking one away always gives the token back.
-const FORMULA = /^[\s']*[=+\-@\t\r\n＝＋－＠]/;
+const FORMULA = /^[\s\x1c-\x1f\x85']*[=+\-@\t\r\n＝＋－＠]/;
 
 /**
  * @param {Trace} trace @param {Pick<State, "view" | "head">} state @returns {string}

@@ -46,6 +46,7 @@ export function repr(value) {
 
 /** A float32 number in the fewest digits that give the same float32 back: 0.43, not 0.4300000071525574. @param {number} value @returns {string} */
 export function short(value) {
+    if (value === 0) return repr(value); // toPrecision has no -0
     for (let digits = 1; digits < 9; digits++) {
         const rounded = Number(value.toPrecision(digits));
         if (Object.is(Math.fround(rounded), value)) return repr(rounded);

@@ -37,8 +37,8 @@ export function refusal(state) {
 
 /** Why a text cannot be read, or null. @param {State} state @returns {string | null} */
 export function textRefusal(state) {
-    if (state.text.length > MOST_CHARACTERS) return `The text has ${state.text.length} characters, but at most ${MOST_CHARACTERS} are read; shorten it.`;
     if (state.example === "journey") return null;
+    if (state.text.length > MOST_CHARACTERS) return `The text has ${state.text.length} characters, but at most ${MOST_CHARACTERS} are read; shorten it.`;
     const count = tokensOf(state).length;
     if (count > MOST_TOKENS) return `The text has ${count} tokens, but at most ${MOST_TOKENS} are read; take away ${count - MOST_TOKENS}.`;
     if (count > 0) return null;

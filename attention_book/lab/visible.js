@@ -6,15 +6,18 @@ const SIGNS = /** @type {Record<string, string>} */ ({ "\n": "↵", "\t": "⇥" 
 
 /**
  * Controls, direction marks, halves of surrogate pairs and whatever stands for no character are shown by code, as in <U+202E>.
- * @param {string} text @param {number} [longest] characters; what exceeds them ends in an ellipsis @returns {string}
+ * @param {string} text @param {number} [longest] characters; of a longer text the end becomes an ellipsis @returns {string}
  */
 export function visible(text, longest = Infinity) {
+    if (text === "") return "(empty)";
     const pieces = [...text].map(seen);
-    if (/^\p{M}/u.test(text)) pieces.unshift("◌"); // else it would sit on whatever stands before the text
-    if (pieces.length === 0) return "(empty)";
-    let length = 0;
-    const keep = pieces.findIndex((piece) => (length += piece.length > 2 ? piece.length : 1) > longest);
-    return keep < 0 ? pieces.join("") : `${pieces.slice(0, Math.max(1, keep)).join("")}…`;
+    if (/^\p{M}/u.test(text)) pieces[0] = `◌${pieces[0]}`; // else it would sit on whatever stands before the text
+    const sizes = pieces.map((piece) => [...piece].length);
+    if (sizes.reduce((sum, size) => sum + size, 0) <= longest) return pieces.join("");
+    let keep = 0;
+    for (let room = longest - 1; keep < pieces.length && sizes[keep] <= room; keep++) room -= sizes[keep];
+    while (keep > 0 && (/^\p{M}/u.test(pieces[keep]) || JOINERS.includes(pieces[keep]))) keep--; // a mark stays with its letter
+    return `${pieces.slice(0, keep).join("")}…`;
 }
 
 /** @param {string} character */
