@@ -9,11 +9,11 @@ SPHINX := $(PY) -m sphinx -c . -W --keep-going -n -d build/doctrees
 
 # One thread: two on a busy machine once turned a script of 1.7 s into one of 61 s.
 # The benchmark chooses for itself.
-html site offline-zip serve doctest linkcheck other-torch test check: export OMP_NUM_THREADS := 1
+html site offline-zip serve doctest linkcheck other-torch test verify check: export OMP_NUM_THREADS := 1
 
 # `make clean site` and `make check` are sequences, even under -j.
 .NOTPARALLEL:
-.PHONY: help ready site html offline-zip serve test doctest lint types check bench other-torch linkcheck lock clean
+.PHONY: help ready site html offline-zip serve test doctest verify lint types jstypes check bench other-torch linkcheck lock clean
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-19s %s\n", $$1, $$2}'
@@ -43,13 +43,19 @@ test: html  ## run every test: library, doctests, downloads, pages in Chromium
 doctest: ready  ## run the examples of the pages and of the docstrings
 	$(PY) -m pytest docs attention_book README.md
 
+verify: ready  ## compare the lab's numbers with torch's, number for number, in Chromium (and Firefox)
+	$(PY) -m tests.lab.verify
+
 lint: ready  ## look for mistakes in the code with ruff
 	$(PY) -m ruff check .
 
 types: ready  ## check the library's types with mypy
 	$(PY) -m mypy
 
-check: lint types site test  ## all of the above: what must pass before a change lands
+jstypes:  ## check the types of the lab's JavaScript with TypeScript (needs node, as nothing else does)
+	@sh .ci/jstypes
+
+check: lint types jstypes site test  ## all of the above: what must pass before a change lands
 
 bench: ready  ## measure speed and memory, print a table, write JSON
 	$(PY) -m tests.bench

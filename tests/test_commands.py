@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # What the set-up itself needs, so that a test can leave out every Python but its own.
-TOOLS = ("awk", "cat", "cksum", "cut", "dirname", "echo", "grep", "make", "mkdir", "rm", "sed", "sh")
+TOOLS = ("awk", "cat", "cksum", "cmp", "cp", "cut", "dirname", "echo", "grep", "make", "mkdir", "rm", "sed", "sh")
 OLD = '#!/bin/sh\necho 3.9.18\n'
 NO_VENV = f'#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\nexec "{sys.executable}" "$@"\n'
 # Stands for a Python with everything: says its version, writes down the rest, makes a .venv of itself.
@@ -23,6 +23,13 @@ case "$*" in
     *--no-index*) exit 1 ;;
     *) echo "$*" >>diary ;;
 esac
+"""
+# Stands for npm: writes down what it was asked, and installs a TypeScript that does the same.
+NPM = """#!/bin/sh
+echo "npm $*" >>diary
+mkdir -p .venv/node/node_modules/.bin
+printf '#!/bin/sh\\necho "-m tsc $*" >>diary\\n' >.venv/node/node_modules/.bin/tsc
+chmod +x .venv/node/node_modules/.bin/tsc
 """
 
 
@@ -137,9 +144,37 @@ def test_serve_on_a_port_in_use_is_told_in_one_sentence(machine):
 
 def test_check_is_lint_then_types_then_site_then_tests(machine):
     machine.add("python3", DIARY)
+    machine.add("npm", NPM)
     assert machine.make("check").returncode == 0
-    ran = re.findall(r"^-m (ruff|mypy|sphinx|pytest)\b", (machine.book / "diary").read_text(), re.MULTILINE)
-    assert ran == ["ruff", "mypy", "sphinx", "pytest"]
+    ran = re.findall(r"^-m (ruff|mypy|tsc|sphinx|pytest)\b", (machine.book / "diary").read_text(), re.MULTILINE)
+    assert ran == ["ruff", "mypy", "tsc", "tsc", "sphinx", "pytest"]
+
+
+def test_types_of_javascript_on_a_machine_without_node_are_told_what_to_install(machine):
+    said = sentence(machine.make("jstypes"))
+    assert "npm is not there: install node 20 or newer" in said
+    assert "the site and its tests need neither" in said
+
+
+def test_typescript_that_cannot_be_had_is_told_so(machine):
+    machine.add("npm", "#!/bin/sh\nexit 1\n")
+    assert "npm could not install what .ci/package-lock.json pins: connect to the network" in sentence(machine.make("jstypes"))
+
+
+def test_typescript_is_installed_again_only_when_its_lock_changes(machine):
+    machine.add("npm", NPM)
+    diary = machine.book / "diary"
+    for times in (1, 1, 2):
+        if times == 2:
+            with (machine.book / ".ci" / "package-lock.json").open("a") as lock:
+                lock.write("\n")
+        assert machine.make("jstypes").returncode == 0
+        assert diary.read_text().count("npm ci") == times
+
+
+def test_a_type_that_does_not_fit_fails(machine):
+    machine.add("npm", NPM.replace("tsc $*\" >>diary", "tsc\" >>diary; exit 2"))
+    assert machine.make("jstypes").returncode != 0
 
 
 @pytest.mark.parametrize("arguments", [(), ("help",)], ids=["make", "make help"])
