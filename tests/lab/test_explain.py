@@ -63,6 +63,12 @@ def test_the_steps_of_a_random_cell_are_those_of_the_library(ask):
         if state["view"] == "output":
             assert list(step) == ([*OUTPUT[True][:3], "bias", "output"] if "out_proj.bias" in own else OUTPUT["out_proj.weight" in own])
             assert close(step["output"], trace.output[row, column], size)
+            if "joined" in step:
+                assert close(step["joined"], (trace.weights @ trace.value).transpose(0, 1).flatten(1)[row], size)
+            else:
+                width = trace.value.shape[-1]
+                assert close(step["weights"], trace.weights.view(-1, *trace.weights.shape[-2:])[column // width, row], size)
+                assert close(step["value"], trace.value.view(-1, *trace.value.shape[-2:])[column // width, :, column % width], size)
             continue
         tensors = {name: getattr(trace, name) for name in ("query", "key", "value", "scores", "scaled", "masked", "weights")}
         part = {name: tensor[head] if tensor.dim() == 3 else tensor for name, tensor in tensors.items()}
@@ -90,7 +96,8 @@ def test_the_steps_of_a_random_cell_are_those_of_the_library(ask):
 def test_the_sentences_name_the_tokens_the_scale_and_the_mask(ask):
     default = ask("default", [None])[0]
     act3 = {**default, "attention": "CausalAttention", "causal": True, "scale": True, "row": 1, "temperature": 2}
-    seen, hidden = ask("explain", [{**act3, "column": 0}, {**act3, "column": 2}])
+    seen, itself, hidden = ask("explain", [{**act3, "column": column} for column in range(3)])
+    assert {step["name"]: step["sentence"] for step in itself}["masked"] == "“journey” may look at itself: nothing changes."
     said = {step["name"]: step["sentence"] for step in seen}
     assert said["scores"] == "Their sum is the score: how well “Your” answers “journey”."
     assert said["scaled"] == "The score is divided by the root of d_k = 2 and divided by the temperature 2, that is, multiplied by 0.3536."
@@ -134,3 +141,8 @@ def test_the_key_that_a_query_likes_most_is_the_largest_of_its_row(ask):
         assert [[each["key"] for each in head] for head in answered] == [[row.index(max(row)) for row in head] for head in weights.tolist()]
         assert [[each["weight"] for each in head] for head in answered] == weights.max(dim=-1).values.tolist()
         assert all(abs(each["sum"] - 1) < 1e-6 for head in answered for each in head)
+
+
+def test_of_two_equal_weights_the_earlier_key_is_named_as_argmax_does(ask):
+    weights = {"shape": [2, 2, 3], "data": [0.25, 0.5, 0.25, 0.25, 0.25, 0.5, 0.5, 0.5, 0, 0, 0.5, 0.5]}
+    assert [[each["key"] for each in head] for head in ask("likedOf", [weights])[0]] == [[1, 2], [0, 1]]

@@ -78,6 +78,7 @@ const JOBS = {
     },
     explain: (state) => explain(traced(state), settings(state), state.head, state.row, state.column, state.view).map(told),
     say: (state) => say(traced(state), state.head, state.row, state.column, state.view),
+    likedOf: ({ shape, data }) => liked({ shape, data: Float32Array.from(data) }),
     liked: (state) => liked(traced(state).weights),
     legend: (state) => legend(traced(state), state.view),
     share: ({ value, scale }) => share(value, scale),
