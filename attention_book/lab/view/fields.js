@@ -63,7 +63,8 @@ export function digits(words, typed, { keyboard = "numeric", size = 4 } = {}) {
     return { element: element("div", {}, labelled(words, input), fault), show };
 }
 
-/** @param {string} words @param {HTMLElement} field */
+/** A label that holds its words alone: what it stands for is no part of its name. @param {string} words @param {HTMLElement} field */
 export function labelled(words, field) {
-    return element("label", { class: "lab-field" }, element("span", {}, words), field);
+    field.id = unique("field");
+    return element("div", { class: "lab-field" }, element("label", { for: field.id }, words), field);
 }

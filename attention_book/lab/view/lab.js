@@ -48,7 +48,7 @@ export function createLab(place, lock, source) {
         reset: () => go(reset(history, lock.state)),
         link: lock.page ? () => new URL(lock.page, location.href).href.replace(/#.*/, "") + write(history.now) : null,
     });
-    const computer = createComputer(source, arrived, complain);
+    const computer = createComputer(source, arrived, failed);
     const first = lock.own && location.hash.includes("=") ? read(location.hash) : { state: lock.state, complaint: null };
     let history = begin(first.state);
     /** @type {import("./shown.js").Shown | null} */
@@ -80,6 +80,7 @@ export function createLab(place, lock, source) {
             arrived(history.now, on.trace);
             return;
         }
+        place.setAttribute("aria-busy", "true");
         clearTimeout(waiting);
         waiting = window.setTimeout(() => tell(progress, "Computing…"), PATIENCE);
         if (given) arrived(history.now, driven(given, lock.state, history.now));
@@ -91,6 +92,7 @@ export function createLab(place, lock, source) {
         if (alike(state, history.now)) {
             clearTimeout(waiting);
             tell(progress, "");
+            place.removeAttribute("aria-busy");
         }
         on = shown(state, trace, Boolean(given));
         heads.show(on);
@@ -113,6 +115,14 @@ export function createLab(place, lock, source) {
         tell(reading, sentenceOf(on, at.row, at.column) + favourite);
     }
 
+    /** What can not be computed is not waited for. @param {string} sentence */
+    function failed(sentence) {
+        clearTimeout(waiting);
+        tell(progress, "");
+        place.removeAttribute("aria-busy");
+        complain(sentence);
+    }
+
     /** @param {string | null} sentence */
     function complain(sentence) {
         complaint.hidden = !sentence;
@@ -130,9 +140,10 @@ export function createLab(place, lock, source) {
     }
 
     if (lock.own) {
-        addEventListener("hashchange", () => {
-            if (location.hash && !location.hash.includes("=")) return; // a heading of the page
-            const { state, complaint: wrong } = read(location.hash);
+        addEventListener("hashchange", ({ newURL }) => {
+            const { hash } = new URL(newURL); // the address itself may already say the state before once more
+            if (hash && !hash.includes("=")) return; // a heading of the page
+            const { state, complaint: wrong } = read(hash);
             complain(wrong);
             go(record(history, state));
         });

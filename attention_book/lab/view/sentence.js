@@ -4,6 +4,7 @@
 import { split } from "../split.js";
 import { MOST_TOKENS } from "../state.js";
 import { element, tell, unique } from "./element.js";
+import { labelled } from "./fields.js";
 
 /** @param {(text: string, joined: boolean) => string | null} typed returns what is wrong with a text @returns {import("./fields.js").Field<string>} */
 export function createSentence(typed) {
@@ -11,7 +12,7 @@ export function createSentence(typed) {
     const fault = element("span", { class: "lab-fault-text", role: "status" });
     const told = element("span", { id: unique("count") }, count, " ", fault);
     const field = element("textarea", { rows: 2, dir: "auto", autocomplete: "off", spellcheck: "false", "aria-describedby": told.id });
-    const box = element("div", { class: "lab-sentence" }, element("label", { class: "lab-field" }, element("span", {}, "Your sentence"), field), told);
+    const box = element("div", { class: "lab-sentence" }, labelled("Your sentence", field), told);
     let composing = false;
     let typing = false;
     let accepted = "";

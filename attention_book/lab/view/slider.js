@@ -16,10 +16,10 @@ export function slider(words, { least, most, marked, round, write }, moved) {
     const toPlace = (/** @type {number} */ value) => Math.round((STEPS * Math.log(value / least)) / Math.log(most / least));
     const toValue = (/** @type {number} */ place) => round(least * (most / least) ** (place / STEPS));
     const marks = element("datalist", { id: unique("marks") }, marked ? element("option", { value: toPlace(marked), label: String(marked) }) : null);
-    const input = element("input", { type: "range", min: 0, max: STEPS, step: 1, list: marks.id });
-    const number = element("output");
+    const input = element("input", { type: "range", id: unique("slider"), min: 0, max: STEPS, step: 1, list: marks.id });
+    const number = element("output", { for: input.id });
     const ticks = [least, marked, most].map((value) => (value === undefined ? null : element("span", {}, String(value))));
-    const label = element("label", { class: "lab-slider" }, element("span", {}, words, " ", number), input);
+    const box = element("div", { class: "lab-slider" }, element("div", {}, element("label", { for: input.id }, words), " ", number), input);
     let value = least;
     let moving = false;
 
@@ -43,5 +43,5 @@ export function slider(words, { least, most, marked, round, write }, moved) {
         number.textContent = write(next);
         input.setAttribute("aria-valuetext", write(next));
     }
-    return { element: element("div", { class: "lab-sliding" }, label, element("div", { class: "lab-ticks", "aria-hidden": "true" }, ...ticks), marks), show };
+    return { element: element("div", { class: "lab-sliding" }, box, element("div", { class: "lab-ticks", "aria-hidden": "true" }, ...ticks), marks), show };
 }

@@ -3,7 +3,8 @@
 
 import { share } from "../legend.js";
 import { fixed } from "../print.js";
-import { element, token, unique } from "./element.js";
+import { element, token } from "./element.js";
+import { labelled } from "./fields.js";
 import { hiding } from "./shown.js";
 
 /** @typedef {import("./shown.js").Shown} Shown */
@@ -13,7 +14,7 @@ const LEVELS = 64;
 
 export function createTable() {
     const which = { row: element("select"), column: element("select") };
-    const choices = { row: choice("Queries", which.row), column: choice("Keys", which.column) };
+    const choices = { row: labelled("Queries", which.row), column: labelled("Keys", which.column) };
     const place = element("div", { class: "lab-scroll", tabindex: 0, role: "group", "aria-label": "Table" });
     const box = element("details", { class: "lab-table" }, element("summary", {}, "The numbers as a table"), element("div", { class: "lab-row" }, choices.row, choices.column), place);
     /** @type {Shown | null} */
@@ -42,12 +43,6 @@ export function createTable() {
         build();
     }
     return { element: box, show };
-}
-
-/** @param {string} words @param {HTMLSelectElement} select */
-function choice(words, select) {
-    select.id = unique("part");
-    return element("div", { class: "lab-field" }, element("label", { for: select.id }, words), select);
 }
 
 /** Offer the parts of a long side; a chosen cell brings its part along. @param {HTMLElement} field @param {HTMLSelectElement} select @param {number} count @param {number} chosen */
