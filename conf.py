@@ -27,6 +27,7 @@ extensions = [
     "predict",
     "bug_zoo",
     "lab",
+    "pins",
     "gallery_zip",
     "gallery_figure",
     "gallery_uses",
@@ -39,14 +40,12 @@ html_theme = "furo"
 html_math_renderer = "temml"  # static_math: MathML at build time, no script in the page
 pygments_dark_style = "a11y-dark"  # furo's own underlines module names
 highlight_options = {"pycon": {"stripnl": True}}  # doctest blocks end in a blank line, which pytest needs
-html_static_path = ["docs/_static"]
-html_css_files, html_favicon = ["book.css"], "docs/_static/favicon.svg"
+html_static_path, html_css_files, html_favicon = ["docs/_static"], ["book.css"], "docs/_static/favicon.svg"
 html_copy_source = html_show_copyright = html_scaled_image_link = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist", "substitution"]
 myst_heading_anchors = 3
-nb_execution_mode = "inline"
-nb_execution_show_tb, nb_execution_timeout = True, 60
+nb_execution_mode, nb_execution_show_tb, nb_execution_timeout = "inline", True, 60
 nb_eval_name_regex = ".+"  # {eval} takes an expression, not only a name
 nb_output_stderr, nb_merge_streams = "warn", True
 nb_ipywidgets_js = {}  # the default is two scripts on another host

@@ -6,6 +6,7 @@ import { fma } from "/lab/fma.js";
 import { manualSeed } from "/lab/generator.js";
 import { attend, draw, run } from "/lab/modules.js";
 import { fixed } from "/lab/print.js";
+import { recheck } from "/lab/recheck.js";
 import * as random from "/lab/random.js";
 import { tensor } from "/lab/tensor.js";
 import * as other from "/other_draws.js";
@@ -79,6 +80,7 @@ const JOBS = {
         return hex(x.map((number, i) => fma(number, y[i], z[i])));
     },
     fixed: ({ hex: text, digits }) => Array.from(new Float64Array(bytes(text)), (number) => fixed(number, digits)),
+    recheck: ({ pins }) => Array.from(recheck(pins)),
     worker: ({ settings }) => new Promise((resolve) => {
         const worker = new Worker("/lab/worker.js", { type: "module" });
         worker.onmessage = ({ data }) => {
