@@ -9,16 +9,9 @@ import torch
 from attention_book import JOURNEY
 from tests.lab.by_torch import draws_with_avx2, reference
 from tests.lab.hostile import states
-from tests.lab.text_rig import text_modules_in
 
 WEIGHT = ["query", "key", "products", "scores", "scaled", "masked", "exponential", "sum", "weights", "value", "part", "output"]
 OUTPUT = {True: ["joined", "out_proj", "products", "output"], False: ["weights", "value", "part", "output"]}
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with text_modules_in(browser) as asking:
-        yield asking
 
 
 def close(numbers, expected, size):

@@ -7,30 +7,17 @@ import re
 import xml.etree.ElementTree as ET
 
 import numpy
-import pytest
 import torch
 
 from attention_book import JOURNEY
 from attention_book.trace import Trace
 from tests.lab.by_torch import STEPS, draws_with_avx2, reference
 from tests.lab.hostile import PIECES, states, texts, tokens
-from tests.lab.text_rig import text_modules_in
 
 HALF = re.compile("[\ud800-\udfff]")
 FORMULA = "=+-@\t\r\n＝＋－＠"
 SVG = "{http://www.w3.org/2000/svg}"
 OURS = {"svg", "title", "desc", "defs", "pattern", "linearGradient", "stop", "rect", "path", "g", "text"}
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with text_modules_in(browser) as asking:
-        yield asking
-
-
-@pytest.fixture(scope="module")
-def default(ask):
-    return ask("default", [None])[0]
 
 
 def with_tokens(state, many):

@@ -5,18 +5,6 @@ import re
 import pytest
 
 from tests.lab.hostile import hashes, joined, states, texts
-from tests.lab.text_rig import text_modules_in
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with text_modules_in(browser) as asking:
-        yield asking
-
-
-@pytest.fixture(scope="module")
-def default(ask):
-    return ask("default", [None])[0]
 
 
 def test_the_link_of_a_state_gives_the_state_back(ask, default):

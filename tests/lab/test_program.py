@@ -11,10 +11,8 @@ import sys
 import unicodedata
 
 import numpy
-import pytest
 
 from tests.lab.hostile import states, texts
-from tests.lab.text_rig import text_modules_in
 
 # Runs each program as a file would be run, in one process, since torch takes seconds to import.
 RUNNER = """
@@ -42,12 +40,6 @@ def run_all(programs, folder):
 def bits(number):
     """A double as JSON can carry every one."""
     return str(int.from_bytes(struct.pack(">d", number)))
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with text_modules_in(browser) as asking:
-        yield asking
 
 
 def test_a_string_literal_is_the_text_again(ask):

@@ -6,15 +6,8 @@ import pytest
 import torch
 
 from tests.lab.by_torch import draws_with_avx2
-from tests.lab.text_rig import text_modules_in
 
 SEEDS = ["0", "123", "42", "-7", "18446744073709551615"]
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with text_modules_in(browser) as asking:
-        yield asking
 
 
 def drawn(seed):

@@ -1,15 +1,7 @@
 """The lab splits a text exactly as Python does."""
 
-import pytest
 
 from tests.lab.hostile import SPACES, texts
-from tests.lab.text_rig import text_modules_in
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with text_modules_in(browser) as asking:
-        yield asking
 
 
 def test_the_lab_has_the_spaces_of_python_and_no_other(ask):

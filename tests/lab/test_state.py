@@ -8,7 +8,6 @@ import torch
 from attention_book import JOURNEY, attend
 from tests.lab.by_torch import ATTENTIONS, reference
 from tests.lab.hostile import states
-from tests.lab.text_rig import text_modules_in
 
 # What the acts print for these modules, act by act.
 ACTS = {
@@ -19,17 +18,6 @@ ACTS = {
     "MultiHeadAttentionWrapper": [-0.5874, 0.0058, 0.5891, 0.3257],
     "MultiHeadAttention": [0.2943, 0.3897],
 }
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with text_modules_in(browser) as asking:
-        yield asking
-
-
-@pytest.fixture(scope="module")
-def default(ask):
-    return ask("default", [None])[0]
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
