@@ -78,7 +78,8 @@ def many_draws(count: int, seed: int) -> Iterator[tuple[int, list[list[Any]]]]:
             "rand": lambda: [dice.randint(1, 80), dice.randint(1, 5)],
             "randn": lambda: [dice.choice([1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 640, 1000])],
             "linear": lambda: [dice.randint(1, 80), dice.randint(1, 80), dice.random() < 0.5],
-            "uniform": lambda: [dice.randint(1, 80), -dice.random(), dice.random()],
+            # Between 1 and 1 + 2^-22 lies one float32: many a draw would round to the end, which is no part of the range.
+            "uniform": lambda: [dice.randint(1, 80), *dice.choice([(-dice.random(), dice.random()), (1.0, 1 + 2.0**-22)])],
             "normal": lambda: [dice.randint(1, 80), dice.uniform(-2, 2), dice.uniform(0.01, 3)],
             "embedding": lambda: [dice.randint(1, 12), dice.randint(1, 12)],
             "dropout": lambda: [[dice.uniform(-1, 1) for _ in range(dice.randint(1, 80))], dice.choice([0.0, 0.1, 0.25, 0.5, 0.9, 1.0])],
