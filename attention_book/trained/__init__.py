@@ -1,0 +1,1 @@
+"""Small models that are trained while the book is built, and what their heads learned."""
