@@ -16,7 +16,7 @@ extensions = [
     # What pages hold.
     *("library_source", "predict", "bug_zoo", "lab", "pins", "static_math"),
     # What the gallery gives and takes.
-    *("notebook_text", "gallery_zip", "gallery_figure", "gallery_uses"),
+    *("notebook_text", "gallery_zip", "gallery_figure", "gallery_uses", "trained_heads"),
     # Where the book lives, and who reads it.
     *("repository", "colab", "accessible_html"),
 ]
@@ -51,8 +51,8 @@ intersphinx_mapping = {
     "matplotlib": ("https://matplotlib.org/stable/", "_inventories/matplotlib.txt"),
 }
 sphinx_gallery_conf = {
-    "examples_dirs": ["../gallery/acts", "../gallery/project"],
-    "gallery_dirs": ["gallery/acts", "gallery/project"],
+    "examples_dirs": ["../gallery/acts", "../gallery/project", "../gallery/trained"],
+    "gallery_dirs": ["gallery/acts", "gallery/project", "gallery/trained"],
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
     "image_scrapers": ("gallery_svg.scrape", "answers.remember"),

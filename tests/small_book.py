@@ -5,6 +5,7 @@ file, which is how a test knows what ran.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,7 +112,7 @@ class SmallBook:
                 shutil.copy(source, target)
         # The small book has one gallery, the acts.
         conf = (self.folder / "conf.py").read_text()
-        self.write("conf.py", conf.replace(', "../gallery/project"', "").replace(', "gallery/project"', ""))
+        self.write("conf.py", re.sub(r', "(\.\./)?gallery/(project|trained)"', "", conf))
         self.write("requirements.lock", "")
         self.write("docs/references.bib", "")
         self.write("attention_book/__init__.py", LIBRARY.format(docstring="twice the number"))
