@@ -24,6 +24,8 @@ NO_PIP = "import sys, pathlib; pathlib.Path('asked').write_text(' '.join(sys.arg
 NO_LIBRARY = "import sys; sys.meta_path = [finder for finder in sys.meta_path if 'editable' not in finder.__module__]"
 # Read once, here: pytest changes os.environ between tests, while the threads that run the downloads would walk through it.
 INHERITED = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+# What the build has trained need not be trained again: its keys hold all that it depends on.
+INHERITED["ATTENTION_BOOK_CACHE"] = str(ROOT / "build" / "trained")
 
 
 def page_of(site, script):
