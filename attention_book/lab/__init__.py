@@ -50,7 +50,8 @@ class Lab:
 
     def _repr_html_(self) -> str:
         # JSON in ASCII holds half a surrogate pair too; what could end the script that it stands in is written by code.
-        given = "" if self.given is None else f'<script type="application/json" class="lab-given">{json.dumps(self.given).replace("<", chr(92) + "u003c")}</script>'
+        held = json.dumps(self.given).replace("<", "\\u003c")
+        given = "" if self.given is None else f'<script type="application/json" class="lab-given">{held}</script>'
         script = bundle().replace("</", "<\\/").replace("<!--", "<\\!--")
         page = PAGE.format(title=escape(self.title), style=style(), lock=escape(json.dumps(self.settings)), given=given, script=script)
         return (

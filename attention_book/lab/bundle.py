@@ -123,7 +123,11 @@ def _exports(root: Path, name: str) -> list[str]:
 def _body(root: Path, name: str) -> str:
     taken = [f"const {{ {names} }} = {_name(target)};" for names, target in _imports(root, name)]
     _exports(root, name)
-    kept = [line if template or not line.startswith("export ") else line[7:] for _, line, template in _lines(root, name) if template or not line.startswith("import ")]
+    kept = [
+        line if template else line.removeprefix("export ")
+        for _, line, template in _lines(root, name)
+        if template or not line.startswith("import ")
+    ]
     return "\n".join([*taken, *kept])
 
 

@@ -18,7 +18,9 @@ export const NAMES = { scores: "score", scaled: "scaled score", masked: "masked 
  */
 export function legend(trace, view) {
     let [least, most] = [Infinity, -Infinity];
-    for (const number of trace[view].data) {
+    const { data } = trace[view];
+    for (let i = 0; i < data.length; i++) { // by index: a map may have millions of numbers
+        const number = data[i];
         if (!Number.isFinite(number)) continue;
         if (number < least) least = number;
         if (number > most) most = number;

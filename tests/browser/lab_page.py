@@ -21,8 +21,10 @@ READ = """() => {
         return [canvas.width, canvas.height, [...copy.getImageData(0, 0, canvas.width, canvas.height).data]]
     }
     const text = selector => [...lab.querySelectorAll(selector)].map(found => found.textContent)
-    lab.querySelector('.lab-table').open = true
-    lab.querySelector('.lab-table').dispatchEvent(new Event('toggle'))
+    for (const part of lab.querySelectorAll(':scope > :is(.lab-table, .lab-code)')) {
+        part.open = true
+        part.dispatchEvent(new Event('toggle'))
+    }
     return JSON.stringify({ // as one string, which is much faster to hand over
         names: text('.lab-table tbody th'),
         columns: text('.lab-table thead th'),
@@ -39,7 +41,7 @@ READ = """() => {
         })),
         map: pixels(lab.querySelector('.lab-pixels')),
         heads: [...lab.querySelectorAll('.lab-heads:not([hidden]) canvas')].map(pixels),
-        program: lab.querySelector(':scope > .lab-code code').textContent,
+        program: lab.querySelector(':scope > .lab-code code')?.textContent,
     })
 }"""
 # Waits for the state to arrive, and for what a worker computes.
@@ -66,7 +68,7 @@ def show(page, state):
 
 def open_lab(page, server, state=None, path=LAB):
     if path in page.url:
-        page.goto(server.address + "_static/favicon.svg")  # from the same page it would only be another place in it
+        page.goto(server.address + "genindex.html")  # from the same page it would only be another place in it
     page.goto(server.address + path + (hash_of(state) if state else ""))
     page.locator(".lab-live").first.wait_for()
     return page.locator(".lab").first
@@ -85,7 +87,8 @@ def random_states(count, seed=0):
         state = DEFAULT | {
             "example": example, "text": text, "attention": attention, "seed": str(draw.choice((123, 789, 0, 2**64 - 1, draw.getrandbits(64)))),
             "d_model": d_model, "d_out": min(d_out, 64), "heads": heads, "causal": draw.random() < 0.5, "scale": draw.random() < 0.7,
-            "temperature": draw.choice((1, 1, 0.1, 0.5, 2.5, 10)), "view": VIEWS[draw.randrange(5)], "head": draw.randrange(heads), "d_k": draw.randint(1, 1024),
+            "temperature": draw.choice((1, 1, 0.1, 0.5, 2.5, 10)), "view": VIEWS[draw.randrange(5)],
+            "head": draw.randrange(heads), "d_k": draw.randint(1, 1024),
         }
         columns = n
         if state["view"] == "output":

@@ -158,7 +158,8 @@ def steps_by_torch(state, steps):
     one = {name: heads_of(getattr(steps, name))[state["head"]] for name in ("query", "key", "value", "scores", "scaled", "masked", "weights")}
     below = torch.exp(one["masked"][i] - one["masked"][i].max())
     return {
-        "query": one["query"][i], "key": one["key"][j], "products": one["query"][i] * one["key"][j], "scores": one["scores"][i, j], "scaled": one["scaled"][i, j],
+        "query": one["query"][i], "key": one["key"][j], "products": one["query"][i] * one["key"][j], "scores": one["scores"][i, j],
+        "scaled": one["scaled"][i, j],
         "masked": one["masked"][i, j], "exponential": below[j], "sum": below.sum(), "weights": one["weights"][i, j], "value": one["value"][j],
         "part": one["weights"][i, j] * one["value"][j], "output": one["weights"][i] @ one["value"],
     }

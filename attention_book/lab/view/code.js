@@ -15,20 +15,20 @@ export function createCode(words, file) {
         element(
             "div",
             { class: "lab-row" },
-            button("Copy", async () => tell(told, (await copy(current, code)) ? "Copied." : "Your browser lets no page copy: the program is selected, press Ctrl+C.")),
-            button("Download", () => download(file, "text/x-python", current)),
+            button("Copy", async () => tell(told, (await copy(current(), code)) ? "Copied." : "Your browser lets no page copy: the program is selected, press Ctrl+C.")),
+            button("Download", () => download(file, "text/x-python", current())),
             told,
         ),
         element("pre", { tabindex: 0, role: "group", "aria-label": "Program" }, code),
     );
-    let current = "";
-    box.addEventListener("toggle", () => box.open && tell(code, current));
+    let current = () => "";
+    box.addEventListener("toggle", () => box.open && tell(code, current()));
 
-    /** @param {string} program */
+    /** @param {() => string} program written only when it is looked at */
     function show(program) {
         current = program;
         tell(told, "");
-        if (box.open) tell(code, program);
+        if (box.open) tell(code, program());
     }
     return { element: box, show };
 }

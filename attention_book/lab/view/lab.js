@@ -100,7 +100,7 @@ export function createLab(place, lock, source) {
         legend.show(on);
         steps.show(on);
         table.show(on);
-        if (!given) code?.show(program(state));
+        code?.show(() => program(state));
         actions.show(on, history);
         point(state.row < 0 ? null : { row: state.row, column: state.column });
     }

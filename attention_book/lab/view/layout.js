@@ -27,13 +27,20 @@ export function sizes({ rows, columns, state }, width, whole, family) {
 
 /** @type {CanvasRenderingContext2D | null} */
 let ruler = null;
+/** @type {Map<string, number>} what was measured of late: names seldom change */
+const measured = new Map();
 
 /** @param {string[]} names @param {string} family */
 function widest(names, family) {
     ruler ??= document.createElement("canvas").getContext("2d");
     if (!ruler) return 80;
+    const key = [family, ...names].join("\n");
+    const known = measured.get(key);
+    if (known !== undefined) return known;
     ruler.font = `${TEXT}px ${family}`;
     let most = 0;
     for (const name of names) most = Math.max(most, ruler.measureText(name).width);
+    if (measured.size > 20) measured.clear();
+    measured.set(key, Math.ceil(most));
     return Math.ceil(most);
 }

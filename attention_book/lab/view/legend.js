@@ -30,7 +30,7 @@ export function createLegend() {
         tell(high, short(scale.high));
         tell(sentence, `Colours: ${scale.sentence}.`);
         hidden.hidden = !(view === "masked" || view === "weights") || !trace.masked.data.includes(-Infinity);
-        fault.hidden = !trace[view].data.some(Number.isNaN);
+        fault.hidden = !trace[view].data.includes(NaN);
         dot.hidden = view === "output";
     }
     return { element: box, show };

@@ -9,7 +9,7 @@ import { hiding } from "./shown.js";
 /** @typedef {import("./shown.js").Shown} Shown */
 
 const LARGEST = 2048; // pixels a side: a larger map has no room for numbers, and would take a picture of many megabytes
-const [SMALLEST_TEXT, LARGEST_TEXT] = [10.5, 14];
+const [SMALLEST_TEXT, LARGEST_TEXT, LEAST_CELL] = [10.5, 14, 28];
 
 /** @param {HTMLCanvasElement} canvas @param {Shown} on @param {number} cell pixels a side */
 export function write(canvas, on, cell) {
@@ -19,23 +19,28 @@ export function write(canvas, on, cell) {
     const context = canvas.getContext("2d");
     if (canvas.hidden || !context) return;
     const density = Math.min(devicePixelRatio || 1, 2);
-    canvas.width = Math.round(columns * cell * density);
-    canvas.height = Math.round(rows * cell * density);
-    context.scale(density, density);
+    const [width, height] = [Math.round(columns * cell * density), Math.round(rows * cell * density)];
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    context.setTransform(density, 0, 0, density, 0, 0);
+    context.clearRect(0, 0, columns * cell, rows * cell);
     const masked = hiding(on, on.head);
     const style = fitting(context, map.data, cell);
     context.textAlign = "center";
     context.textBaseline = "middle";
     map.data.forEach((number, i) => {
-        const [x, y] = [(i % columns) * cell, Math.floor(i / columns) * cell];
+        const [row, column] = [Math.floor(i / columns), i % columns];
+        const favourite = on.state.view !== "output" && on.liked[row].key === column;
         const hidden = masked?.data[i] === -Infinity;
+        if (!style && !favourite && !hidden) return;
+        const [x, y] = [column * cell, row * cell];
         if (hidden) hatch(context, x, y, cell);
         context.fillStyle = hidden || !Number.isFinite(number) ? "#010101" : ink(viridis(share(number, on.scale)));
         if (style) {
             context.font = style.font;
             context.fillText(fixed(number, style.digits), x + cell / 2, y + cell / 2);
         }
-        if (on.state.view !== "output" && on.liked[Math.floor(i / columns)].key === i % columns) dot(context, x, y, cell);
+        if (favourite) dot(context, x, y, cell);
     });
 }
 
@@ -44,6 +49,7 @@ export function write(canvas, on, cell) {
  * @param {CanvasRenderingContext2D} context @param {Float32Array} numbers @param {number} cell @returns {{font: string, digits: number} | null}
  */
 function fitting(context, numbers, cell) {
+    if (cell < LEAST_CELL) return null;
     const family = getComputedStyle(context.canvas).fontFamily;
     for (const digits of [4, 3, 2]) {
         const longest = numbers.reduce((length, number) => Math.max(length, fixed(number, digits).length), 0);

@@ -41,6 +41,7 @@ export function paint(canvas, map, scale, masked) {
     if (!context) return;
     const picture = context.createImageData(columns, rows);
     const pixels = new Uint32Array(picture.data.buffer);
-    bytes(map, scale, masked).forEach((byte, i) => (pixels[i] = PALETTE[byte]));
+    const shades = bytes(map, scale, masked);
+    for (let i = 0; i < shades.length; i++) pixels[i] = PALETTE[shades[i]];
     context.putImageData(picture, 0, 0);
 }

@@ -76,7 +76,8 @@ export function createSlide(moved, open) {
             `At d_k ${d} the scores spread by ${fixed(spread[at])}; theory says ${fixed(theory[at])}. Not scaled, the largest weight is ${fixed(largest.unscaled[at])} and the entropy ` +
                 `${fixed(entropy.unscaled[at])}; scaled, ${fixed(largest.scaled[at])} and ${fixed(entropy.scaled[at])}.`,
         );
-        code.show(slideProgram(state));
+        const shown = state;
+        code.show(() => slideProgram(shown));
     }
     box.addEventListener("toggle", redrawIfOpen);
 

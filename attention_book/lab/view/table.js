@@ -3,6 +3,7 @@
 
 import { share } from "../legend.js";
 import { fixed } from "../print.js";
+import { visible } from "../visible.js";
 import { element, token } from "./element.js";
 import { labelled } from "./fields.js";
 import { hiding } from "./shown.js";
@@ -59,7 +60,9 @@ function parts(field, select, count, chosen) {
 
 /** @param {Shown} on @param {number} top @param {number} first */
 function tableOf(on, top, first) {
-    const { state, maps, head, rows, columns, scale, liked } = on;
+    const { state, trace, maps, head, scale, liked } = on;
+    const rows = trace.tokens.map((name) => visible(name)); // in full
+    const columns = state.view === "output" ? on.columns : rows;
     const masked = hiding(on, head);
     const what = maps.length > 1 ? `${state.view} of head ${head}` : state.view;
     const summed = state.view === "weights";
