@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from tests.bench import diagnosis, imports, modules, site, trained
+from tests.bench import diagnosis, imports, lab, modules, site, trained
 
 if __name__ == "__main__":
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}", flush=True)
@@ -15,6 +15,7 @@ if __name__ == "__main__":
         "threads": torch.get_num_threads(),
         "cpu": torch.backends.cpu.get_cpu_capability(),
         "modules": modules.measure(),
+        "lab": lab.measure(),
     }
     for name, part in (("import", imports.measure), ("diagnose", diagnosis.measure), ("trained", trained.measure), ("site", site.measure)):
         print(f"measuring: {name} ...", flush=True)
