@@ -1,4 +1,5 @@
-"""Put the lab on a page: `{lab}` all of it, `{lab} act3` locked to what that act knows.
+"""Put the lab on a page: `{lab}` all of it, `{lab} act3` locked to what that act knows. The role of the same name links to a view in it:
+`` :lab:`your sentence <example=text&heads=4>` ``.
 
 While the site is built the numbers of its first view are computed by torch and written as tables, which stay where no script runs.
 With one, `lab.js` takes their place: all modules of `attention_book/lab` as one script, and only on pages that hold a lab.
@@ -9,7 +10,7 @@ import json
 from pathlib import Path
 
 from docutils import nodes
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.typing import ExtensionMetadata
 
 LAB_PAGE = "lab"
@@ -79,6 +80,16 @@ class Lab(SphinxDirective):
         return [lab("", kind=kind, settings=settings, tables=tables(state, lock["views"]))]
 
 
+class View(SphinxRole):
+    """A link to the lab in a state that is written as in its address."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        words, _, state = self.text.removesuffix(">").rpartition(" <")
+        builder = self.env.app.builder
+        to = builder.get_relative_uri(self.env.docname, LAB_PAGE)
+        return [nodes.reference("", words, refuri=f"{to}#{state}")], []
+
+
 def visit_lab(translator, node):
     builder = translator.builder
     # Empty on the page itself, as addresses go.
@@ -121,6 +132,7 @@ def begin(app):
 def setup(app) -> ExtensionMetadata:
     app.add_node(lab, html=(visit_lab, None), text=(skip, None), latex=(skip, None))
     app.add_directive("lab", Lab)
+    app.add_role("lab", View())
     app.connect("builder-inited", begin)
     app.connect("html-page-context", add_files)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

@@ -213,5 +213,7 @@ if example:
 #     print(f"mean entropy: {entropy.mean():.4f} of at most {torch.tensor(n).log():.4f} nats")
 
 # %%
+# Your own sentence can be :lab:`compared in the lab, cell by cell <example=text&attention=SelfAttention_v2&view=scores>`.
+#
 # The choice is hard, and nobody asked for it: the weights are random. What softens it? The next step: *Scale and
 # complete: divided by 8, the spike opens*.

@@ -333,5 +333,7 @@ assert wrong["inverted mask"][0, :, -1].isnan().all()
 #     print(" ".join(words[:start]), "|", " ".join(words[start:]))
 
 # %%
+# Hide the later words of your own sentence: :lab:`in the lab <example=text&attention=MultiHeadAttention&causal=true>`.
+#
 # You have built all of it. What is worth keeping? The last page: *Wrap-up: the whole program on one screen, and ten
 # questions*.

@@ -213,4 +213,4 @@ assert diagnose(multi_head).ok
 
 # %%
 # That is all of it: a comparison, a softmax, an average, several times over. What would your own sentence look like? Put
-# it in the one line, and run the program again.
+# it in the one line, and run the program again, or type it :lab:`into the lab <example=text&attention=MultiHeadAttention>`.
