@@ -20,6 +20,12 @@ export function draw(seed) {
     return { query, key: randn(generator, [TOKENS, WIDEST]).data };
 }
 
+/** What the slide shows of a seed. @param {bigint} seed */
+export function slideOf(seed) {
+    const drawn = draw(seed);
+    return { drawn, all: curves(drawn) };
+}
+
 /**
  * The scores of one query when only the first d numbers count, and both softmaxes of them.
  * @param {Draw} drawn @param {number} d from 1 to 1024 @param {number} [row] which query @returns {Pair & {scores: Float64Array}}

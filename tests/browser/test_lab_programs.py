@@ -73,6 +73,7 @@ def test_the_slide_shows_the_spike_form_and_the_scaled_softmax_stay(server, brow
         page.set_default_timeout(10_000)
         open_lab(page, server)
         page.locator(".lab-slide > summary").click()
+        page.get_by_text("At d_k 64 the scores spread").wait_for()  # a worker draws them
         slider = page.get_by_role("slider", name="d_k")
         seen = {}
         for place in (0, 130, 301, 500, 700, 901, 1000):
@@ -100,6 +101,7 @@ def test_the_curves_go_through_torchs_numbers(server, browser):
     with tab(browser) as page:
         open_lab(page, server)
         page.locator(".lab-slide > summary").click()
+        page.get_by_text("At d_k 64 the scores spread").wait_for()  # a worker draws them
         lines = page.evaluate("[...document.querySelectorAll('.lab-charts .lab-line')].map(line => [line.getAttribute('class'), line.getAttribute('d')])")
         points = page.evaluate("[...document.querySelectorAll('.lab-point')].map(point => Number(point.getAttribute('cy')))")
     assert [name for name, _ in lines] == ["lab-line lab-unscaled", "lab-line lab-scaled"] * 2 + ["lab-line lab-theory"]

@@ -3,10 +3,11 @@
 
 import { attend, draw } from "../modules.js";
 import { settings } from "../state.js";
+import { beginWorker } from "./begin_worker.js";
 
 /** @typedef {import("../state.js").State} State */
 /** @typedef {import("../modules.js").Trace} Trace */
-/** @typedef {{program: string, address: string}} Source of the whole script: its text and, where it is a file, its address */
+/** @typedef {import("./begin_worker.js").Source} Source */
 
 const SMALL = 3e6; // multiplications: a few milliseconds
 
@@ -60,12 +61,11 @@ export function createComputer(source, done, failed) {
         feed();
     }
 
-    /** A file's worker may not be loaded again from a file: it is made from the script's own text then. @returns {Worker | null} */
+    /** @returns {Worker | null} */
     function begin() {
         if (refused) return null; // a browser may refuse workers: then the page waits
         try {
-            const made = source.address.startsWith("http") ? source.address : URL.createObjectURL(new Blob([`(${source.program})()`], { type: "text/javascript" }));
-            const begun = new Worker(made);
+            const begun = beginWorker(source);
             begun.addEventListener("message", ({ data: { id, trace, complaint } }) => {
                 if (busy?.id !== id) return;
                 const { state } = /** @type {{state: State}} */ (busy);

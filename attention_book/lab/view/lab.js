@@ -7,6 +7,7 @@ import { program } from "../pytorch.js";
 import { refusal } from "../refusal.js";
 import { change } from "../state.js";
 import { createActions } from "./actions.js";
+import { createAsk } from "./ask.js";
 import { createCode } from "./code.js";
 import { createComputer } from "./compute.js";
 import { createControls } from "./controls.js";
@@ -41,7 +42,7 @@ export function createLab(place, lock, source) {
     const steps = createSteps(() => set({ row: -1, column: 0 }));
     const table = createTable();
     const code = given ? null : createCode("The same in PyTorch", "attention.py");
-    const slide = lock.slide ? createSlide((d_k, joined) => set({ d_k }, joined), lock.state.d_k !== 64) : null;
+    const slide = lock.slide ? createSlide((d_k, joined) => set({ d_k }, joined), lock.state.d_k !== 64, createAsk(source)) : null;
     const actions = createActions({
         undo: () => go(undo(history)),
         redo: () => go(redo(history)),

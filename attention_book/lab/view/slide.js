@@ -3,7 +3,7 @@
 
 import { fixed } from "../print.js";
 import { slideProgram } from "../pytorch.js";
-import { TOKENS, WIDEST, bars, curves, draw } from "../slide.js";
+import { TOKENS, WIDEST, bars } from "../slide.js";
 import { createBars, createChart } from "./chart.js";
 import { createCode } from "./code.js";
 import { element, tell } from "./element.js";
@@ -11,8 +11,8 @@ import { slider } from "./slider.js";
 
 /** @typedef {import("../state.js").State} State */
 
-/** @param {(d_k: number, joined: boolean) => void} moved @param {boolean} open */
-export function createSlide(moved, open) {
+/** @param {(d_k: number, joined: boolean) => void} moved @param {boolean} open @param {(seed: bigint) => Promise<import("./ask.js").Answer>} ask */
+export function createSlide(moved, open, ask) {
     const field = slider("d_k", { least: 1, most: WIDEST, round: Math.round, write: (value) => String(value) }, moved);
     const two = { unscaled: createBars("unscaled", TOKENS), scaled: createBars("scaled", TOKENS) };
     const sentence = element("p", { class: "lab-slide-sentence", role: "status" });
@@ -32,19 +32,27 @@ export function createSlide(moved, open) {
     );
     /** @type {State | null} */
     let state = null;
-    let seed = "";
-    /** @type {import("../slide.js").Draw | null} */
-    let drawn = null;
-    /** @type {ReturnType<typeof curves> | null} */
-    let all = null;
+    let [seed, asked] = ["", ""];
+    /** @type {import("./ask.js").Answer | null} */
+    let answer = null;
     /** @type {Record<string, ReturnType<typeof createChart>>} */
     let charts = {};
 
-    /** @param {State} now */
-    function redraw(now) {
-        seed = now.seed;
-        drawn = draw(BigInt.asUintN(64, BigInt(seed)));
-        all = curves(drawn);
+    /** What is shown stays until the new numbers are there. @param {string} wanted */
+    async function load(wanted) {
+        asked = wanted;
+        box.setAttribute("aria-busy", "true");
+        const told = await ask(BigInt.asUintN(64, BigInt(wanted)));
+        if (asked !== wanted) return;
+        seed = wanted;
+        answer = told;
+        redraw(told);
+        box.removeAttribute("aria-busy");
+        redrawIfOpen();
+    }
+
+    /** @param {import("./ask.js").Answer} answer */
+    function redraw({ all }) {
         charts = {
             largest: createChart({ lines: all.largest, most: 1, ticks: [0, 0.5, 1] }),
             entropy: createChart({ lines: all.entropy, most: Math.log(TOKENS), ticks: [0, 1, 2] }),
@@ -59,8 +67,9 @@ export function createSlide(moved, open) {
 
     function redrawIfOpen() {
         if (!state || !box.open) return;
-        if (state.seed !== seed) redraw(state);
-        if (!drawn || !all) return;
+        if (state.seed !== asked) void load(state.seed);
+        if (!answer || state.seed !== seed) return;
+        const { drawn, all } = answer;
         const d = state.d_k;
         const now = bars(drawn, d);
         const at = d - 1;
