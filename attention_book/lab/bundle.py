@@ -29,20 +29,20 @@ if (typeof document === "undefined") {{
 """
 
 
-def bundle(root: Path = HERE, *, page: str = "view/start.js", worker: str = "worker.js", start: str = "start") -> str:
+def bundle(root: Path = HERE, *, page: str = "view/start.js", worker: str | None = "worker.js", start: str = "start") -> str:
     """Joins the modules that two of them import, each before those that need it.
 
     Args:
         root: folder of the modules.
         page: what runs in a page; it exports the function ``start``, which is called with the script's ``program`` and ``address``.
-        worker: what runs in a worker.
+        worker: what runs in a worker; ``None`` if the page has none.
         start: name of that function.
 
     Raises:
         ValueError: a module is written in another form than this joins, or two modules need each other.
     """
     order: list[str] = []
-    for entry in (worker, page):
+    for entry in filter(None, (worker, page)):
         _collect(root, entry, order, ())
     bodies = {name: _body(root, name) for name in order}
     modules = [
@@ -50,7 +50,7 @@ def bundle(root: Path = HERE, *, page: str = "view/start.js", worker: str = "wor
         for name in order
         if name not in (page, worker)
     ]
-    return SCRIPT.format(modules="\n".join(modules), worker=bodies[worker], page=bodies[page], start=start)
+    return SCRIPT.format(modules="\n".join(modules), worker=bodies[worker] if worker else "", page=bodies[page], start=start)
 
 
 def style(root: Path = HERE) -> str:
