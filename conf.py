@@ -14,7 +14,7 @@ extensions = [
     # The book's own. What builds: again what is stale, and nothing that fails.
     *("fresh", "failed_cells"),
     # What pages hold.
-    *("library_source", "predict", "bug_zoo", "lab", "pins", "static_math"),
+    *("library_source", "predict", "bug_zoo", "lab", "who", "pins", "static_math"),
     # What the gallery gives and takes.
     *("notebook_text", "gallery_zip", "gallery_figure", "gallery_uses", "trained_heads"),
     # Where the book lives, and who reads it.

@@ -131,8 +131,8 @@ assert (untrained.right - untrained.wrong).abs().max() < 0.03
 
 # %%
 # Neither layer can do it alone. That fits a first layer which brings the adjective to "it", and a second which then
-# looks for the noun. And the untrained model? All its heads give the right noun and the wrong one the same, within
-# 0.03.
+# looks for the noun. In :ref:`the lab <who-is-it>` you choose the words and switch heads off yourself. And the
+# untrained model? All its heads give the right noun and the wrong one the same, within 0.03.
 #
 # Five seeds, and a control
 # -------------------------
