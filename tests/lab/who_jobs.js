@@ -25,6 +25,7 @@ const JOBS = {
         let choice = CAT;
         content.families.forEach(({ patterns }, family) => patterns.forEach((_, pattern) => {
             choice = refit(content, { ...choice, family, pattern });
+            told.push({ family, pattern, ...sentence(content, choice) });
             for (const part of parts(content, choice)) {
                 if (!("slot" in part)) continue;
                 for (const word of part.groups.flatMap(({ words }) => words)) {
