@@ -36,7 +36,7 @@ def still(seed: int = SEED) -> str:
         wrong = next(noun for noun in SENTENCES if noun != right)
         tables = "\n".join(_table(name, model, tokens, (right, wrong)) for name, model in both.items())
         begin = "<div>" if number == 0 else '<div class="who-later">'
-        said = f'<p>“{" ".join(tokens)}”</p>\n<p class="lab-reading">{escape(says(both, tokens, right))}</p>'
+        said = f'<p>“{" ".join(tokens)}”</p>\n<p class="who-reading">{escape(says(both, tokens, right))}</p>'
         parts.append(f'{begin}\n{said}\n<div class="who-tables">\n{tables}\n</div>\n</div>')
     return "\n".join(parts)
 

@@ -118,7 +118,7 @@ def test_a_sentence_of_ones_own_is_read_as_torch_reads_it(page):
     page.get_by_label("Attention", exact=True).select_option("MultiHeadAttention")
     page.get_by_label("Seed").fill("18446744073709551615")
     page.get_by_label("d_model").fill("12")
-    page.get_by_label("Heads").fill("3")
+    page.get_by_role("textbox", name="Heads").fill("3")
     wide = state | {"attention": "MultiHeadAttention", "scale": True, "seed": str(2**64 - 1), "d_model": 12, "heads": 3}
     shows(page, wide)
     page.locator(".lab-head").nth(2).click()

@@ -159,7 +159,7 @@ def test_axe_finds_nothing_in_a_lab_with_everything_open(server, browser, theme,
         page.evaluate("document.querySelectorAll('.lab details').forEach(part => { part.open = true })")
         page.wait_for_timeout(300)
         if path == "lab.html":
-            page.get_by_label("Heads").fill("x")
+            page.get_by_role("textbox", name="Heads").fill("x")
         found = axe.run(page, context=".lab", options=EVERYTHING).response["violations"]
         assert [f"{rule['id']}: {node['html'][:200]}" for rule in found for node in rule["nodes"]] == []
 

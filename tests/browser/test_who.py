@@ -238,7 +238,7 @@ def test_without_javascript_both_sentences_stand_there(server, browser, both):
     tables = page.locator(".who table").all()
     assert [table.is_visible() for table in tables] == [True] * 4
     for number, (right, tokens) in enumerate(SENTENCES.items()):
-        assert page.locator(".who .lab-reading").nth(number).inner_text() == says(both, tokens, right)
+        assert page.locator(".who .who-reading").nth(number).inner_text() == says(both, tokens, right)
         for table, model in zip(tables[2 * number : 2 * number + 2], both.values(), strict=True):
             cells = [float(cell) for cell in table.locator("td").all_inner_texts() if cell.strip()]
             weights = answer(model, tokens)[2][1][:, tokens.index("it")].T.flatten().tolist()

@@ -42,7 +42,7 @@ function createWho(place, content) {
     const layers = config.num_layers;
     const models = [trained(content), untrained(config)];
     const tables = ["Trained", "Random"].map((name) => createTable(name, layers - 1));
-    const reading = element("p", { class: "lab-reading", role: "status", "aria-live": "polite" });
+    const reading = element("p", { class: "who-reading", role: "status", "aria-live": "polite" });
     let choice = CAT;
 
     function show() {
