@@ -33,15 +33,10 @@ export function number(value) {
 /** A finite number as Python's `repr` writes a float: the fewest digits that give it back. @param {number} value @returns {string} */
 export function repr(value) {
     if (Object.is(value, -0)) return "-0.0";
+    const size = Math.abs(value);
+    if (size < 1e16 && (size >= 1e-4 || size === 0)) return Number.isInteger(value) ? `${value}.0` : String(value); // as JavaScript writes it, and quicker
     const [, sign, whole, fraction = "", power] = /** @type {RegExpMatchArray} */ (/^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(value.toExponential()));
-    const digits = whole + fraction;
-    const point = Number(power) + 1; // digits before the point
-    if (point < -3 || point > 16) {
-        const exponent = `${Number(power) < 0 ? "-" : "+"}${String(Math.abs(Number(power))).padStart(2, "0")}`;
-        return `${sign}${whole}${fraction && `.${fraction}`}e${exponent}`;
-    }
-    if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
-    return `${sign}${digits.slice(0, point).padEnd(point, "0")}.${digits.slice(point) || "0"}`;
+    return `${sign}${whole}${fraction && `.${fraction}`}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
 /** A float32 number in the fewest digits that give the same float32 back: 0.43, not 0.4300000071525574. @param {number} value @returns {string} */

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -102,6 +103,14 @@ def test_a_trace_of_any_module_shows_its_own_numbers_and_is_driven_from_there(no
     frame.locator("[role=gridcell]").focus()
     frame.locator("[role=gridcell]").press("Enter")
     assert frame.locator(".lab-steps li").count() == 12
+
+
+def test_a_trace_is_exported_to_the_last_digit(notebook):
+    steps = list(traces())[2]
+    frame = notebook(steps.lab())
+    with frame.page.expect_download() as coming:
+        frame.get_by_role("button", name="JSON", exact=True).click()
+    assert Path(coming.value.path()).read_text("utf-8") == steps.to_json()
 
 
 def test_hostile_tokens_stay_text_wherever_they_go(notebook):

@@ -12,7 +12,7 @@ ASKED = """(() => {
     const post = Worker.prototype.postMessage
     window.asked = []
     Worker.prototype.postMessage = function (message) {
-        asked.push(String(message.seed))
+        if (message.job === "slide") asked.push(String(message.input))
         post.call(this, message)
     }
 })()"""

@@ -85,9 +85,9 @@ const JOBS = {
         const worker = new Worker("/lab/worker.js", { type: "module" });
         worker.onmessage = ({ data }) => {
             worker.terminate();
-            resolve({ id: data.id, complaint: data.complaint, output: data.trace && plain(data.trace.output) });
+            resolve({ id: data.id, complaint: data.complaint, output: data.output && plain(data.output.output) });
         };
-        worker.postMessage({ id: 7, settings: settingsOf(settings) });
+        worker.postMessage({ id: 7, job: "trace", input: settingsOf(settings) });
     }),
     time: ({ settings, again, rounds }) => {
         const [whole, changes] = [settingsOf(settings), again.map(settingsOf)];

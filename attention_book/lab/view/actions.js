@@ -1,41 +1,63 @@
 // @ts-check
 // What one does with a view: take it back, share it, take it away.
 
-import { csv } from "../csv.js";
-import { drawing } from "../drawing.js";
 import { THEMES } from "../colours.js";
-import { json } from "../json.js";
+import { PATIENCE } from "./ask.js";
 import { button, element, tell } from "./element.js";
 import { copy, download } from "./files.js";
 import { picture } from "./picture.js";
 
 /** @typedef {import("./shown.js").Shown} Shown */
+/** @typedef {import("../file.js").Kind | "PNG"} Kind */
 
-/** @param {{undo: () => void, redo: () => void, reset: () => void, link: (() => string) | null}} what link: the address of the view, or null where there is none */
-export function createActions({ undo, redo, reset, link }) {
+const KINDS = /** @type {const} */ (["CSV", "JSON", "SVG", "PNG"]);
+
+/**
+ * @param {{undo: () => void, redo: () => void, reset: () => void, ask: import("./ask.js").Ask, link: (() => string) | null}} what ask: who writes the
+ *   files; link: the address of the view, or null where there is none
+ */
+export function createActions({ undo, redo, reset, ask, link }) {
     const told = element("span", { role: "status" });
     const address = element("a", { class: "lab-address", hidden: true });
     const [back, forth] = [button("Undo", undo), button("Redo", redo)];
     /** @type {Shown | null} */
     let on = null;
-    const name = () => `attention_${on?.state.view}`;
-    /** @type {Record<string, () => void | Promise<void>>} */
-    const files = {
-        CSV: () => void (on && download(`${name()}.csv`, "text/csv", csv(on.trace, on.state))),
-        JSON: () => void (on && download("attention.json", "application/json", json(on.trace))),
-        SVG: () => void (on && download(`${name()}.svg`, "image/svg+xml", drawing(on.trace, on.state, isDark(box) ? THEMES.dark : THEMES.light))),
-        PNG: async () => {
-            const made = on && (await picture(on, isDark(box), getComputedStyle(box).fontFamily));
-            if (made) download(`${name()}.png`, "image/png", made);
-            else tell(told, "Your browser makes no picture of this size; take the SVG.");
-        },
-    };
+    /** @type {Set<Kind>} being written: a second press adds nothing */
+    const busy = new Set();
+
+    /** A large file takes seconds: a line says so. @param {Kind} kind */
+    async function take(kind) {
+        if (!on || busy.has(kind)) return;
+        busy.add(kind);
+        const name = `${kind === "JSON" ? "attention" : `attention_${on.state.view}`}.${kind.toLowerCase()}`;
+        const line = `Writing the ${kind}\u2026`;
+        const waiting = setTimeout(() => tell(told, line), PATIENCE);
+        try {
+            download(name, await made(on, kind));
+            if (told.textContent === line) tell(told, `The ${kind} is written.`);
+        } catch (error) {
+            tell(told, error instanceof Error ? error.message : String(error));
+        }
+        clearTimeout(waiting);
+        busy.delete(kind);
+    }
+
+    /** @param {Shown} shown @param {Kind} kind @returns {Promise<Blob>} */
+    async function made(shown, kind) {
+        const { state, settings, trace, given } = shown;
+        const dark = isDark(box);
+        if (kind !== "PNG") return ask("file", { kind, numbers: given ? { trace } : { settings }, chosen: state, colours: dark ? THEMES.dark : THEMES.light });
+        const blob = await picture(shown, dark, getComputedStyle(box).fontFamily);
+        if (!blob) throw new RangeError("Your browser makes no picture of this size; take the SVG.");
+        return blob;
+    }
+
     const share = link && button("Share", () => void offer(link()));
     const box = element(
         "div",
         { class: "lab-actions" },
         element("div", { class: "lab-row", role: "group", "aria-label": "History" }, back, forth, button("Reset", reset)),
-        element("div", { class: "lab-row", role: "group", "aria-label": "Share and export" }, share, ...Object.entries(files).map(([kind, make]) => button(kind, () => void make(), { title: `Download as ${kind}` }))),
+        element("div", { class: "lab-row", role: "group", "aria-label": "Share and export" }, share, ...KINDS.map((kind) => button(kind, () => void take(kind), { title: `Download as ${kind}` }))),
         element("p", { class: "lab-told" }, told, " ", address),
     );
 

@@ -1,41 +1,65 @@
 // @ts-check
-// Asks a worker for what the slide of d_k shows of a seed: its curves take longer than a page may be kept waiting.
+// Asks a worker for what takes longer than a page may be kept waiting.
 
-import { slideOf } from "../slide.js";
+import { JOBS } from "../jobs.js";
 import { beginWorker } from "./begin_worker.js";
 
-/** @typedef {ReturnType<typeof slideOf>} Answer */
+/** @typedef {import("../jobs.js").Jobs} Jobs */
+/** @typedef {{job: keyof Jobs, input: any, done: (output: any) => void, failed: (error: unknown) => void}} Asked */
+/** @typedef {<Job extends keyof Jobs>(job: Job, input: import("../jobs.js").Input<Job>) => Promise<import("../jobs.js").Output<Job>>} Ask */
 
-/** A worker of its own, begun at the first question. @param {import("./begin_worker.js").Source} source @returns {(seed: bigint) => Promise<Answer>} */
+export const PATIENCE = 500; // milliseconds until a line says what is being waited for
+
+/** A worker of its own, begun at the first question; it answers one after the other. @param {import("./begin_worker.js").Source} source @returns {Ask} */
 export function createAsk(source) {
     /** @type {Worker | null} */
     let worker = null;
     let refused = false; // a browser may refuse workers: then the page waits
     let count = 0;
+    /** @type {Map<number, Asked>} */
+    const open = new Map();
 
-    /** @param {bigint} seed @returns {Promise<Answer>} */
-    return (seed) =>
-        new Promise((done) => {
-            const here = () => void setTimeout(() => done(slideOf(seed)));
-            const id = (count += 1);
-            try {
-                if (!refused) worker ??= beginWorker(source);
-            } catch {
-                refused = true;
-            }
-            if (!worker) return here();
-            const asked = worker;
-            asked.addEventListener("message", function told({ data }) {
-                if (data.id !== id) return;
-                asked.removeEventListener("message", told);
-                done(data.slide);
+    /** @returns {Worker | null} */
+    function begin() {
+        if (refused) return null;
+        try {
+            const begun = beginWorker(source);
+            begun.addEventListener("message", ({ data: { id, output, complaint } }) => {
+                const asked = open.get(id);
+                open.delete(id);
+                if (complaint === undefined) asked?.done(output);
+                else asked?.failed(new Error(complaint));
             });
-            asked.addEventListener("error", (event) => {
+            begun.addEventListener("error", (event) => {
                 event.preventDefault();
                 refused = true;
                 worker = null;
-                here();
+                open.forEach(here);
+                open.clear();
             });
-            asked.postMessage({ id, seed });
+            return begun;
+        } catch {
+            refused = true;
+            return null;
+        }
+    }
+
+    return (job, input) =>
+        new Promise((done, failed) => {
+            worker ??= begin();
+            if (!worker) return here({ job, input, done, failed });
+            open.set((count += 1), { job, input, done, failed });
+            worker.postMessage({ id: count, job, input });
         });
+}
+
+/** Without a worker: late, so that what was typed is drawn first. @param {Asked} asked */
+function here({ job, input, done, failed }) {
+    setTimeout(() => {
+        try {
+            done(JOBS[job](input));
+        } catch (error) {
+            failed(error);
+        }
+    });
 }

@@ -16,7 +16,7 @@ export function createCode(words, file) {
             "div",
             { class: "lab-row" },
             button("Copy", async () => tell(told, (await copy(current(), code)) ? "Copied." : "Your browser lets no page copy: the program is selected, press Ctrl+C.")),
-            button("Download", () => download(file, "text/x-python", current())),
+            button("Download", () => download(file, new Blob([current()], { type: "text/x-python" }))),
             told,
         ),
         element("pre", { tabindex: 0, role: "group", "aria-label": "Program" }, code),

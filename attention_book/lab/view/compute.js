@@ -3,11 +3,9 @@
 
 import { attend, draw } from "../modules.js";
 import { settings } from "../state.js";
-import { beginWorker } from "./begin_worker.js";
 
 /** @typedef {import("../state.js").State} State */
 /** @typedef {import("../modules.js").Trace} Trace */
-/** @typedef {import("./begin_worker.js").Source} Source */
 
 const SMALL = 3e6; // multiplications: a few milliseconds
 
@@ -20,19 +18,15 @@ function cost(state) {
     return stack * (4 * n * width * (example === "journey" ? 3 : width) + 2 * n * n * width) + 10 * heads * n * n;
 }
 
-/** @param {Source} source @param {(state: State, trace: Trace) => void} done @param {(sentence: string) => void} failed */
-export function createComputer(source, done, failed) {
-    /** @type {Worker | null} */
-    let worker = null;
-    /** @type {{id: number, state: State} | null} what the worker is busy with */
+/** @param {import("./ask.js").Ask} ask @param {(state: State, trace: Trace) => void} done @param {(sentence: string) => void} failed */
+export function createComputer(ask, done, failed) {
+    /** @type {State | null} what the worker is busy with */
     let busy = null;
     /** @type {State | null} what it shall do next: only the newest counts */
     let next = null;
     let drawnFor = "";
     /** @type {import("../modules.js").Drawn | null} */
     let drawn = null;
-    let count = 0;
-    let refused = false;
 
     /** @param {State} state */
     function here(state) {
@@ -45,46 +39,19 @@ export function createComputer(source, done, failed) {
 
     function feed() {
         if (busy || !next) return;
-        busy = { id: (count += 1), state: next };
-        next = null;
-        worker ??= begin();
-        if (worker) worker.postMessage({ id: busy.id, settings: settings(busy.state) });
-        else setTimeout(alone);
-    }
-
-    /** Without a worker: late, so that what was typed is drawn first. */
-    function alone() {
-        if (!busy) return;
-        const { state } = busy;
-        busy = null;
-        here(state);
-        feed();
-    }
-
-    /** @returns {Worker | null} */
-    function begin() {
-        if (refused) return null; // a browser may refuse workers: then the page waits
-        try {
-            const begun = beginWorker(source);
-            begun.addEventListener("message", ({ data: { id, trace, complaint } }) => {
-                if (busy?.id !== id) return;
-                const { state } = /** @type {{state: State}} */ (busy);
-                busy = null;
-                if (trace) done(state, trace);
-                else failed(complaint);
-                feed();
-            });
-            begun.addEventListener("error", (event) => {
-                event.preventDefault();
-                worker = null;
-                refused = true;
-                alone();
-            });
-            return begun;
-        } catch {
-            refused = true;
-            return null;
-        }
+        const state = next;
+        [busy, next] = [state, null];
+        /** Unless a small one came in between. @param {() => void} told */
+        const unless = (told) => {
+            if (busy !== state) return;
+            busy = null;
+            told();
+            feed();
+        };
+        ask("trace", settings(state)).then(
+            (trace) => unless(() => done(state, trace)),
+            (error) => unless(() => failed(error.message)),
+        );
     }
 
     return {

@@ -14,9 +14,9 @@ export async function copy(text, shown) {
     }
 }
 
-/** @param {string} name @param {string} type @param {BlobPart} content */
-export function download(name, type, content) {
-    const address = URL.createObjectURL(new Blob([content], { type }));
+/** @param {string} name @param {Blob} content */
+export function download(name, content) {
+    const address = URL.createObjectURL(content);
     const link = element("a", { href: address, download: name });
     document.body.append(link); // a link outside the page does nothing in some browsers
     link.click();

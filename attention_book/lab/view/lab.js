@@ -7,7 +7,7 @@ import { program } from "../pytorch.js";
 import { refusal } from "../refusal.js";
 import { change } from "../state.js";
 import { createActions } from "./actions.js";
-import { createAsk } from "./ask.js";
+import { PATIENCE, createAsk } from "./ask.js";
 import { createCode } from "./code.js";
 import { createComputer } from "./compute.js";
 import { createControls } from "./controls.js";
@@ -25,10 +25,9 @@ import { createTable } from "./table.js";
 /** @typedef {import("../state.js").State} State */
 /** @typedef {import("../history.js").History} History */
 
-const PATIENCE = 500; // milliseconds until a line says that it is being computed
 const ADDRESS_DELAY = 200; // browsers allow a page few changes of its address a second
 
-/** @param {HTMLElement} place @param {import("./lock.js").Lock} lock @param {import("./compute.js").Source} source */
+/** @param {HTMLElement} place @param {import("./lock.js").Lock} lock @param {import("./begin_worker.js").Source} source */
 export function createLab(place, lock, source) {
     const given = lock.given ? traceOf(lock.given) : null;
     const complaint = element("p", { class: "lab-complaint", role: "alert", hidden: true });
@@ -47,9 +46,10 @@ export function createLab(place, lock, source) {
         undo: () => go(undo(history)),
         redo: () => go(redo(history)),
         reset: () => go(reset(history, lock.state)),
+        ask: createAsk(source),
         link: lock.page ? () => new URL(lock.page, location.href).href.replace(/#.*/, "") + write(history.now) : null,
     });
-    const computer = createComputer(source, arrived, failed);
+    const computer = createComputer(createAsk(source), arrived, failed);
     const first = lock.own && location.hash.includes("=") ? read(location.hash) : { state: lock.state, complaint: null };
     let history = begin(first.state);
     /** @type {import("./shown.js").Shown | null} */

@@ -10,8 +10,9 @@ import { element, tell } from "./element.js";
 import { slider } from "./slider.js";
 
 /** @typedef {import("../state.js").State} State */
+/** @typedef {import("../jobs.js").Output<"slide">} Answer */
 
-/** @param {(d_k: number, joined: boolean) => void} moved @param {boolean} open @param {(seed: bigint) => Promise<import("./ask.js").Answer>} ask */
+/** @param {(d_k: number, joined: boolean) => void} moved @param {boolean} open @param {import("./ask.js").Ask} ask */
 export function createSlide(moved, open, ask) {
     const field = slider("d_k", { least: 1, most: WIDEST, round: Math.round, write: (value) => String(value) }, moved);
     const two = { unscaled: createBars("unscaled", TOKENS), scaled: createBars("scaled", TOKENS) };
@@ -33,7 +34,7 @@ export function createSlide(moved, open, ask) {
     /** @type {State | null} */
     let state = null;
     let [seed, asked] = ["", ""];
-    /** @type {import("./ask.js").Answer | null} */
+    /** @type {Answer | null} */
     let answer = null;
     /** @type {Record<string, ReturnType<typeof createChart>>} */
     let charts = {};
@@ -42,7 +43,7 @@ export function createSlide(moved, open, ask) {
     async function load(wanted) {
         asked = wanted;
         box.setAttribute("aria-busy", "true");
-        const told = await ask(BigInt.asUintN(64, BigInt(wanted)));
+        const told = await ask("slide", BigInt.asUintN(64, BigInt(wanted)));
         if (asked !== wanted) return;
         seed = wanted;
         answer = told;
@@ -51,7 +52,7 @@ export function createSlide(moved, open, ask) {
         redrawIfOpen();
     }
 
-    /** @param {import("./ask.js").Answer} answer */
+    /** @param {Answer} answer */
     function redraw({ all }) {
         charts = {
             largest: createChart({ lines: all.largest, most: 1, ticks: [0, 0.5, 1] }),

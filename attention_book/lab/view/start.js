@@ -4,7 +4,7 @@
 import { createLab } from "./lab.js";
 import { lockOf } from "./lock.js";
 
-/** @param {import("./compute.js").Source} source */
+/** @param {import("./begin_worker.js").Source} source */
 export function start(source) {
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".lab[data-lab]"))) createLab(place, lockOf(place), source);
 }
