@@ -213,7 +213,7 @@ def test_the_page_of_the_lab_stays_light(site, server, browser):
     def packed(path):
         return len(gzip.compress(path.read_bytes(), 9))
 
-    assert sum(packed(site / "_static" / name) for name in ("lab.js", "lab.css", "near.js", "who.css")) <= 40_000
+    assert sum(packed(site / "_static" / name) for name in ("lab.js", "lab.css", "near.js", "who.css")) <= 40 * 1024
     with tab(browser) as page:
         asked = set()
         page.on("request", lambda request: asked.add(request.url.removeprefix(server.address).split("?")[0]))
