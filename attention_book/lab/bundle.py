@@ -44,9 +44,10 @@ def bundle(root: Path = HERE, *, page: str = "view/start.js", worker: str | None
     order: list[str] = []
     for entry in filter(None, (worker, page)):
         _collect(root, entry, order, ())
-    bodies = {name: _body(root, name) for name in order}
+    short = {name: f"m{k}" for k, name in enumerate(order)}  # a page loads its names again and again
+    bodies = {name: _body(root, name, short) for name in order}
     modules = [
-        f"const {_name(name)} = (() => {{\n{bodies[name]}\nreturn {{ {', '.join(_exports(root, name))} }};\n}})();"
+        f"const {short[name]} = (() => {{\n{bodies[name]}\nreturn {{ {', '.join(_exports(root, name))} }};\n}})();"
         for name in order
         if name not in (page, worker)
     ]
@@ -55,7 +56,8 @@ def bundle(root: Path = HERE, *, page: str = "view/start.js", worker: str | None
 
 def style(root: Path = HERE) -> str:
     """Returns the lab's style sheet, with a rule for each shade of a cell, because a strict policy refuses style attributes."""
-    return (root / "lab.css").read_text("utf-8") + shades()
+    written = re.sub(r"/\*.*?\*/|^ +", "", (root / "lab.css").read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return written + shades()
 
 
 def _lines(root: Path, name: str) -> Iterator[tuple[int, str, bool]]:
@@ -120,8 +122,8 @@ def _exports(root: Path, name: str) -> list[str]:
     return names
 
 
-def _body(root: Path, name: str) -> str:
-    taken = [f"const {{ {names} }} = {_name(target)};" for names, target in _imports(root, name)]
+def _body(root: Path, name: str, short: dict[str, str]) -> str:
+    taken = [f"const {{ {names} }} = {short[target]};" for names, target in _imports(root, name)]
     _exports(root, name)
     kept = [
         line if template else line.removeprefix("export ")
@@ -129,7 +131,3 @@ def _body(root: Path, name: str) -> str:
         if template or not line.startswith("import ")
     ]
     return "\n".join([*taken, *kept])
-
-
-def _name(name: str) -> str:
-    return re.sub(r"\W", "_", name)

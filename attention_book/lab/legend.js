@@ -12,19 +12,37 @@ export const FEW_TOKENS = 20; // as in attention_book.reading: above, 0 to 1 wou
 /** The name of one number of a view. @type {Record<View, string>} */
 export const NAMES = { scores: "score", scaled: "scaled score", masked: "masked score", weights: "weight", output: "output" };
 
+/** @type {WeakMap<Float32Array, {least: number, most: number, hidden: boolean, fault: boolean}>} */
+const seen = new WeakMap();
+
+/**
+ * The least and the most finite number, and whether any is -inf or none at all. In one pass, by index: a map may have millions of numbers.
+ * @param {import("./tensor.js").Tensor} map @returns {{least: number, most: number, hidden: boolean, fault: boolean}}
+ */
+export function extremes({ data }) {
+    const known = seen.get(data);
+    if (known) return known;
+    let [least, most, hidden, fault] = [Infinity, -Infinity, false, false];
+    for (let i = 0; i < data.length; i++) {
+        const number = data[i];
+        if (number < least) {
+            if (number === -Infinity) hidden = true;
+            else least = number;
+        }
+        if (number > most && number < Infinity) most = number;
+        if (number !== number) fault = true;
+    }
+    const found = { least, most, hidden, fault };
+    seen.set(data, found);
+    return found;
+}
+
 /**
  * The ends of the scale, and what it says of itself.
  * @param {Trace} trace @param {View} view @returns {Legend}
  */
 export function legend(trace, view) {
-    let [least, most] = [Infinity, -Infinity];
-    const { data } = trace[view];
-    for (let i = 0; i < data.length; i++) { // by index: a map may have millions of numbers
-        const number = data[i];
-        if (!Number.isFinite(number)) continue;
-        if (number < least) least = number;
-        if (number > most) most = number;
-    }
+    const { least, most } = extremes(trace[view]);
     if (view === "weights") return ofWeights(trace.tokens.length, most);
     const heads = trace[view].shape.length > 2 ? trace[view].shape[0] : 1;
     const whose = heads > 1 ? `the range of all ${heads} heads together` : "the range of this map";

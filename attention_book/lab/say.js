@@ -31,8 +31,12 @@ export function liked(weights) {
     return Array.from({ length: heads }, (_, h) =>
         Array.from({ length: rows }, (_, i) => {
             const row = weights.data.subarray((h * rows + i) * columns, (h * rows + i + 1) * columns);
-            const key = row.reduce((best, weight, j) => (weight > row[best] ? j : best), 0);
-            return { key, weight: row[key], sum: row.reduce((total, weight) => total + weight, 0) };
+            let [key, sum] = [0, 0];
+            for (let j = 0; j < columns; j++) {
+                if (row[j] > row[key]) key = j;
+                sum += row[j];
+            }
+            return { key, weight: row[key], sum };
         }),
     );
 }

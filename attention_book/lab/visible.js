@@ -10,6 +10,7 @@ const SIGNS = /** @type {Record<string, string>} */ ({ "\n": "↵", "\t": "⇥" 
  */
 export function visible(text, longest = Infinity) {
     if (text === "") return "(empty)";
+    if (text.length <= longest && /^[ -~]+$/.test(text)) return text; // most of them, and hundreds at once
     const pieces = [...text].map(seen);
     if (/^\p{M}/u.test(text)) pieces[0] = `◌${pieces[0]}`; // else it would sit on whatever stands before the text
     const sizes = pieces.map((piece) => [...piece].length);

@@ -52,6 +52,24 @@ GO = """async hash => {
     })
     while (document.querySelector('.lab[aria-busy]')) await new Promise(done => setTimeout(done, 5))
 }"""
+# Counts frames, and keeps the longest gap between two of them, until it is asked.
+WATCH = """() => {
+    const seen = {frames: 0, longest: 0}
+    let last = performance.now()
+    const frame = now => {
+        seen.frames += 1
+        seen.longest = Math.max(seen.longest, now - last)
+        last = now
+        if (window.watched === seen) requestAnimationFrame(frame)
+    }
+    window.watched = seen
+    requestAnimationFrame(frame)
+}"""
+LOOK = """() => {
+    const seen = window.watched
+    window.watched = null
+    return [seen.frames, seen.longest]
+}"""
 
 
 def hash_of(state) -> str:

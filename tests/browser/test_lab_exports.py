@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attention_book.lab.states import DEFAULT, trace_of
-from tests.browser.lab_page import GO, hash_of, open_lab
+from tests.browser.lab_page import GO, LOOK, WATCH, hash_of, open_lab
 from tests.browser.test_lab_slide import REFUSALS
 from tests.browser.visit import tab
 
@@ -15,24 +15,6 @@ LARGE = DEFAULT | {
     "example": "text", "text": "word " * 500, "attention": "MultiHeadAttention", "seed": "42", "d_model": 64, "heads": 4, "causal": True, "scale": True,
 }
 SMALL = LARGE | {"text": 'six "quoted" words <b>and one</b> =1+1', "view": "masked", "head": 2}
-# Counts frames, and keeps the longest gap between two of them, until it is asked.
-WATCH = """() => {
-    const seen = {frames: 0, longest: 0}
-    let last = performance.now()
-    const frame = now => {
-        seen.frames += 1
-        seen.longest = Math.max(seen.longest, now - last)
-        last = now
-        if (window.watched === seen) requestAnimationFrame(frame)
-    }
-    window.watched = seen
-    requestAnimationFrame(frame)
-}"""
-LOOK = """() => {
-    const seen = window.watched
-    window.watched = null
-    return [seen.frames, seen.longest]
-}"""
 
 
 def take(page, kind):

@@ -3,7 +3,7 @@
 import pytest
 
 from attention_book.lab.states import DEFAULT
-from tests.browser.lab_page import GO, hash_of, open_lab
+from tests.browser.lab_page import GO, LOOK, WATCH, hash_of, open_lab
 from tests.browser.visit import tab
 
 LARGE = DEFAULT | {"example": "text", "seed": "42", "scale": True, "attention": "MultiHeadAttention", "heads": 12, "d_model": 48}
@@ -61,3 +61,22 @@ def test_a_long_computation_says_so_and_leaves_the_page_alive(page):
     assert page.locator(".lab-down span").count() == 512
     assert page.locator(".lab-progress").inner_text() == ""
     assert page.get_by_role("radio", name="scores").is_checked()
+
+
+def test_512_tokens_and_8_heads_are_shown_without_a_long_task(page):
+    page.evaluate("""() => {
+        window.long = []
+        new PerformanceObserver(list => long.push(...list.getEntries().map(entry => entry.duration))).observe({type: 'longtask'})
+    }""")
+    page.evaluate(WATCH)
+    page.wait_for_timeout(1000)
+    _, idle = page.evaluate(LOOK)
+    state = LARGE | {"text": " ".join(f"word{k}" for k in range(512)), "heads": 8, "d_model": 64}
+    rounds = []
+    for seed in range(7):
+        page.evaluate("long.length = 0")
+        page.evaluate(GO, hash_of(state | {"seed": str(seed), "view": ("weights", "masked")[seed % 2]}))
+        page.wait_for_timeout(300)  # the heads, and what is drawn of them
+        rounds.append(page.evaluate("Math.max(0, ...long)"))
+    assert page.locator(".lab-heads canvas").count() == 8
+    assert min(rounds) < 50 + idle  # milliseconds; on a busy machine an idle page has gaps between its frames, too

@@ -62,7 +62,7 @@ def test_comments_are_left_out_and_templates_stay(folder):
 
 def test_each_module_stands_before_those_that_need_it_and_once(folder):
     script = joined(folder())
-    assert script.index("const tools_a_js") < script.index("const b_js")
+    assert script.index("function twice") < script.index("class Box") < script.index("new Box")
     assert script.count("function twice") == 1
 
 

@@ -2,6 +2,7 @@
 // One lab: it owns the state, and hands it to the parts.
 
 import { begin, record, redo, reset, undo } from "../history.js";
+import { extremes } from "../legend.js";
 import { read, write } from "../link.js";
 import { program } from "../pytorch.js";
 import { refusal } from "../refusal.js";
@@ -21,10 +22,12 @@ import { sentenceOf, shown } from "./shown.js";
 import { createSlide } from "./slide.js";
 import { createSteps } from "./steps.js";
 import { createTable } from "./table.js";
+import { createTurns } from "./turns.js";
 
 /** @typedef {import("../state.js").State} State */
 /** @typedef {import("../history.js").History} History */
 
+const AT_ONCE = 2 ** 16; // weights that are drawn within a frame
 const ADDRESS_DELAY = 200; // browsers allow a page few changes of its address a second
 
 /** @param {HTMLElement} place @param {import("./lock.js").Lock} lock @param {import("./begin_worker.js").Source} source */
@@ -50,6 +53,7 @@ export function createLab(place, lock, source) {
         link: lock.page ? () => new URL(lock.page, location.href).href.replace(/#.*/, "") + write(history.now) : null,
     });
     const computer = createComputer(createAsk(source), arrived, failed);
+    const turns = createTurns();
     const first = lock.own && location.hash.includes("=") ? read(location.hash) : { state: lock.state, complaint: null };
     let history = begin(first.state);
     /** @type {import("./shown.js").Shown | null} */
@@ -90,20 +94,32 @@ export function createLab(place, lock, source) {
 
     /** Draw what was computed, with what has been chosen since. @param {State} state @param {import("./shown.js").Trace} trace */
     function arrived(state, trace) {
-        if (alike(state, history.now)) {
-            clearTimeout(waiting);
-            tell(progress, "");
-            place.removeAttribute("aria-busy");
-        }
-        on = shown(state, trace, Boolean(given));
-        heads.show(on);
-        map.show(on);
-        legend.show(on);
-        steps.show(on);
-        table.show(on);
-        code?.show(() => program(state));
-        actions.show(on, history);
-        point(state.row < 0 ? null : { row: state.row, column: state.column });
+        /** @type {import("./shown.js").Shown} */
+        let now;
+        /** @type {((now: import("./shown.js").Shown) => void)[]} */
+        const parts = [heads.show, ...map.parts, legend.show, steps.show, table.show];
+        place.setAttribute("aria-busy", "true");
+        turns(
+            [
+                () => void extremes(trace[state.view]),
+                () => (now = on = shown(state, trace, Boolean(given))),
+                ...parts.map((part) => () => part(now)),
+                () => {
+                    code?.show(() => program(state));
+                    actions.show(now, history);
+                    point(state.row < 0 ? null : { row: state.row, column: state.column });
+                    if (alike(state, history.now)) ready();
+                },
+            ],
+            trace.weights.data.length <= AT_ONCE,
+        );
+    }
+
+    /** Nothing is being waited for. */
+    function ready() {
+        clearTimeout(waiting);
+        tell(progress, "");
+        place.removeAttribute("aria-busy");
     }
 
     /** Say what a cell holds. @param {{row: number, column: number} | null} cell */
@@ -118,9 +134,7 @@ export function createLab(place, lock, source) {
 
     /** What can not be computed is not waited for. @param {string} sentence */
     function failed(sentence) {
-        clearTimeout(waiting);
-        tell(progress, "");
-        place.removeAttribute("aria-busy");
+        ready();
         complain(sentence);
     }
 

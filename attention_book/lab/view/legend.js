@@ -1,6 +1,7 @@
 // @ts-check
 // What the colours mean: a strip from the least to the most, and a sentence that tells the truth about it.
 
+import { extremes } from "../legend.js";
 import { fixed } from "../print.js";
 import { tensor } from "../tensor.js";
 import { element, tell } from "./element.js";
@@ -29,8 +30,8 @@ export function createLegend() {
         tell(low, short(scale.low));
         tell(high, short(scale.high));
         tell(sentence, `Colours: ${scale.sentence}.`);
-        hidden.hidden = !(view === "masked" || view === "weights") || !trace.masked.data.includes(-Infinity);
-        fault.hidden = !trace[view].data.includes(NaN);
+        hidden.hidden = !(view === "masked" || view === "weights") || !extremes(trace.masked).hidden;
+        fault.hidden = !extremes(trace[view]).fault;
         dot.hidden = view === "output";
     }
     return { element: box, show };

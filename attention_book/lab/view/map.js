@@ -1,7 +1,6 @@
 // @ts-check
 // The enlarged map: pixels, labels that stay in sight while it scrolls, a cell to move in, and what each row comes to.
 
-
 import { NAMES } from "../legend.js";
 import { fixed } from "../print.js";
 import { createCursor } from "./cursor.js";
@@ -86,11 +85,10 @@ export function createMap({ choose, point }) {
         if (on && scroll.clientWidth !== wide) show(on);
     }).observe(scroll);
 
-    /** @param {Shown} next */
-    function show(next) {
+    /** Sizes and names. @param {Shown} next */
+    function lay(next) {
         on = next;
-        const { state, rows, columns, maps, head, liked } = on;
-        const named = maps.length > 1 ? `${NAMES[state.view]}s of head ${head}` : state.view;
+        const { state, rows, columns } = on;
         wide = scroll.clientWidth;
         const laid = sizes(on, wide, fit.checked, getComputedStyle(scroll).fontFamily);
         cell = laid.cell;
@@ -103,8 +101,18 @@ export function createMap({ choose, point }) {
         tell(corner, state.view === "output" ? "queries \u2193" : "keys \u2192\nqueries \u2193");
         cells.style.width = `${columns.length * cell}px`;
         cells.style.height = `${rows.length * cell}px`;
-        paint(pixels, maps[head], on.scale, hiding(on, head));
+    }
+
+    /** @param {Shown} on */
+    function draw(on) {
+        paint(pixels, on.maps[on.head], on.scale, hiding(on, on.head));
         write(numbers, on, cell);
+    }
+
+    /** What each row comes to, and the cell to move in. @param {Shown} on */
+    function say(on) {
+        const { state, rows, columns, maps, head, liked } = on;
+        const named = maps.length > 1 ? `${NAMES[state.view]}s of head ${head}` : state.view;
         const words = liked.map(({ key, sum }) => `${fixed(sum)}, most to ${rows[key]}`);
         label(facts, state.view === "weights" ? words : []);
         cursor.resize(rows.length, columns.length, `${named}, rows are queries, columns are ${state.view === "output" ? "coordinates" : "keys"}`);
@@ -114,7 +122,10 @@ export function createMap({ choose, point }) {
         const inside = { row: Math.min(place.row, rows.length - 1), column: Math.min(place.column, columns.length - 1) };
         cursor.put(inside, sentenceOf(on, inside.row, inside.column), state.row >= 0, cell);
     }
-    return { element: element("div", {}, fitting, scroll), show };
+    const parts = [lay, draw, say];
+    /** @param {Shown} on */
+    const show = (on) => parts.forEach((part) => part(on));
+    return { element: element("div", {}, fitting, scroll), parts };
 }
 
 /** Names along an edge; made anew only where they changed. @param {HTMLElement} list @param {string[]} names */
