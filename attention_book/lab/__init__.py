@@ -3,7 +3,6 @@
 The frame is sandboxed: whatever a token says, it stays text, and reaches nothing of the notebook.
 """
 
-import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from html import escape
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from attention_book.lab.bundle import bundle, style
+from attention_book.lab.packed import packed
 from attention_book.lab.states import DEFAULT
 from attention_book.reading import Reading
 from attention_book.trace import Trace
@@ -21,7 +20,6 @@ from attention_book.trace import Trace
 # As in state.js; a trace is written into the notebook, so it may hold less than what is drawn anew.
 MOST_TOKENS, MOST_CHARACTERS, MOST_WIDTH, MOST_HEADS, MOST_WEIGHTS, MOST_PARAMETERS = 512, 20000, 1024, 64, 2**22, 2**23
 MOST_GIVEN = 2**20
-STEPS = ("query", "key", "value", "scores", "scaled", "masked", "weights", "output")
 HEIGHT = 1080  # pixels; the frame scrolls by itself
 
 PAGE = """\
@@ -106,18 +104,12 @@ def lab_of_trace(trace: Trace) -> Lab:
     }
     controls = (*(["causal"] if masked else []), *(["scale"] if trace.scale != 1 else []), "temperature")
     tokens = [str(k) for k in range(n)] if trace.tokens is None else list(trace.tokens)
-    given = {name: _packed(getattr(trace, name)) for name in STEPS} | {"tokens": tokens, "scale": trace.scale}
+    given = packed(trace) | {"tokens": tokens, "scale": trace.scale}
     return Lab(f"a trace of {_count(n)}", _settings(state, (kind,), views, controls), given)
 
 
 def _settings(state: Mapping[str, Any], attentions: tuple[str, ...], views: tuple[str, ...], controls: tuple[str, ...], slide: bool = False) -> dict[str, Any]:
     return {"state": state, "attentions": attentions, "views": views, "controls": controls, "slide": slide, "own": False, "page": ""}
-
-
-def _packed(x: Tensor) -> dict[str, Any]:
-    """Shape, and the numbers as float32, the lower byte first: infinities and NaN too, and half as long as in digits."""
-    numbers = x.detach().cpu().float().contiguous().numpy().astype("<f4")
-    return {"shape": list(x.shape), "data": base64.b64encode(numbers.tobytes()).decode()}
 
 
 def _count(n: int) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,12 +106,32 @@ def test_a_trace_of_any_module_shows_its_own_numbers_and_is_driven_from_there(no
     assert frame.locator(".lab-steps li").count() == 12
 
 
-def test_a_trace_is_exported_to_the_last_digit(notebook):
-    steps = list(traces())[2]
-    frame = notebook(steps.lab())
+@pytest.mark.parametrize(("which", "left_out"), [
+    (0, {"scaled": ["is"], "masked": ["is"]}),
+    (1, {"scaled": ["is", "times"], "masked": ["is", "hidden"]}),
+    (2, {"scaled": ["is", "times"], "masked": ["is", "hidden"]}),
+    (3, {"scaled": ["is", "times"], "masked": ["is", "hidden"]}),
+    (4, {"scaled": ["is", "times"], "masked": ["is", "hidden"]}),
+])
+def test_a_trace_arrives_to_the_last_digit_without_what_follows_from_other_steps(notebook, which, left_out):
+    steps = list(traces())[which]
+    lab = steps.lab()
+    assert {name: list(step) for name, step in lab.given.items() if isinstance(step, dict) and "is" in step} == left_out
+    frame = notebook(lab)
     with frame.page.expect_download() as coming:
         frame.get_by_role("button", name="JSON", exact=True).click()
-    assert Path(coming.value.path()).read_text("utf-8") == steps.to_json()
+    given = {name: step.float() if isinstance(step, torch.Tensor) else step for name, step in vars(steps).items()}
+    named = replace(steps, **(given | {"tokens": tuple(lab.given["tokens"])}))
+    assert Path(coming.value.path()).read_text("utf-8") == named.to_json()
+
+
+def test_numbers_that_follow_from_no_other_step_are_written_out():
+    steps = list(traces())[1]
+    masked = steps.masked.clone()
+    masked[3, 1] += 1
+    given = replace(steps, scaled=steps.scaled * 1.0001, masked=masked).lab().given
+    assert all("data" in given[name] for name in ("scaled", "masked"))
+    assert "is" not in replace(steps, scaled=steps.scaled.clone().fill_(torch.nan)).lab().given["scaled"]
 
 
 def test_hostile_tokens_stay_text_wherever_they_go(notebook):

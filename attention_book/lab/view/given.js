@@ -1,24 +1,36 @@
 // @ts-check
 // A trace that was given: shown as it is, and driven on from its query, key and value.
 
-import { softmax } from "../attention.js";
+import { hideLater, softmax } from "../attention.js";
 import { joinHeads } from "../projection.js";
 import { rowsTimesRows, tensor, transpose } from "../tensor.js";
 import { mapOf } from "../cells.js";
 
 /** @typedef {import("../modules.js").Trace} Trace */
 /** @typedef {import("../state.js").State} State */
+/** @typedef {import("../tensor.js").Tensor} Tensor */
 /** @typedef {import("./lock.js").Given} Given */
 
 const NAMES = /** @type {const} */ (["query", "key", "value", "scores", "scaled", "masked", "weights", "output"]);
-/** As tensors. @param {Given} given @returns {Trace} */
+
+/** As tensors; a step that follows from another is made of it, as `attention_book.lab.packed` says. @param {Given} given @returns {Trace} */
 export function traceOf(given) {
-    const read = NAMES.map((name) => {
-        const { shape, data } = given[name];
-        return [name, tensor(shape, new Float32Array(bytesOf(data).buffer))];
-    });
-    const steps = /** @type {Trace} */ (Object.fromEntries(read));
-    return { ...steps, tokens: given.tokens, x: steps.query, scale: given.scale, parameters: {} };
+    const steps = /** @type {Trace} */ ({ tokens: given.tokens, scale: given.scale, parameters: {} });
+    for (const name of NAMES) {
+        const step = given[name];
+        steps[name] = "is" in step ? derived(steps[step.is], step) : tensor(step.shape, new Float32Array(bytesOf(step.data).buffer));
+    }
+    return { ...steps, x: steps.query };
+}
+
+/** @param {Tensor} from @param {import("./lock.js").Derived} how @returns {Tensor} */
+function derived({ shape, data }, { times, hidden }) {
+    const factor = Math.fround(times ?? 1);
+    const made = tensor(shape, times === undefined ? data : data.map((number) => number * factor));
+    if (hidden === "later") return hideLater(made);
+    if (hidden === undefined) return made;
+    const bits = bytesOf(hidden);
+    return tensor(shape, made.data.map((number, i) => ((bits[i >> 3] >> (i & 7)) & 1 ? -Infinity : number)));
 }
 
 /** In a loop: `Uint8Array.from` with a function took seconds for a large trace. @param {string} base64 @returns {Uint8Array} */
@@ -48,7 +60,7 @@ export function driven(given, first, state) {
     return { ...trace, output: joinHeads(context) };
 }
 
-/** @param {import("../tensor.js").Tensor} value @param {number} h @returns {import("../tensor.js").Tensor} */
+/** @param {Tensor} value @param {number} h @returns {Tensor} */
 function valueOf({ shape, data }, h) {
     const [n, e] = shape.slice(-2);
     const start = shape.length > 2 ? h * n * e : 0;

@@ -17,8 +17,12 @@
  */
 
 /**
+ * A step that follows from another: times a number, and -inf where a key is later, or where a bit is 1 (base64).
+ * @typedef {{is: "scores" | "scaled", times?: number, hidden?: string}} Derived
+ */
+/**
  * A trace of any module; the numbers are float32 in base64.
- * @typedef {Record<"query" | "key" | "value" | "scores" | "scaled" | "masked" | "weights" | "output", {shape: number[], data: string}>
+ * @typedef {Record<"query" | "key" | "value" | "scores" | "scaled" | "masked" | "weights" | "output", {shape: number[], data: string} | Derived>
  *   & {tokens: string[], scale: number}} Given
  */
 
