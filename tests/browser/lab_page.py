@@ -52,14 +52,11 @@ GO = """async hash => {
     })
     while (document.querySelector('.lab[aria-busy]')) await new Promise(done => setTimeout(done, 5))
 }"""
-# Counts frames, and keeps the longest gap between two of them, until it is asked.
+# Counts frames, until it is asked.
 WATCH = """() => {
-    const seen = {frames: 0, longest: 0}
-    let last = performance.now()
-    const frame = now => {
+    const seen = {frames: 0}
+    const frame = () => {
         seen.frames += 1
-        seen.longest = Math.max(seen.longest, now - last)
-        last = now
         if (window.watched === seen) requestAnimationFrame(frame)
     }
     window.watched = seen
@@ -68,7 +65,7 @@ WATCH = """() => {
 LOOK = """() => {
     const seen = window.watched
     window.watched = null
-    return [seen.frames, seen.longest]
+    return seen.frames
 }"""
 
 

@@ -327,31 +327,6 @@ def test_the_fused_step_rounds_once(each_engine):
     assert sum(one != right for one, right in zip(plain, expected, strict=True)) > 1000, "the cases are hostile"
 
 
-def best_time(engine, what, settings, again, under):
-    """The best time in milliseconds, as on a processor of 3 GHz where the chain of additions takes 20 ms.
-
-    Others may use the machine meanwhile: one quiet moment of several is enough.
-    """
-    best = math.inf
-    for _ in range(6):
-        times = engine("time", settings=settings, again=again, rounds=25)
-        best = min(best, 20 * times[what] / times["chain"])
-        if best < under:
-            break
-    return best
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_512_tokens_64_wide_take_less_than_60_milliseconds(engine, causal):
-    long = {**CAT_SENTENCE, "tokens": ["word"] * 512, "causal": causal}
-    assert best_time(engine, "run", long, [long], under=60) < 60
-
-
-def test_64_tokens_and_4_heads_leave_most_of_a_frame_for_drawing(engine):
-    drawn = {**CAT_SENTENCE, "tokens": ["word"] * 64, "attention": "MultiHeadAttention", "heads": 4}
-    warmer = [{**drawn, "temperature": 1 + i / 10, "causal": bool(i % 2)} for i in range(10)]
-    assert best_time(engine, "attend", drawn, warmer, under=4) < 4
-
 
 def test_no_module_outside_view_touches_the_page():
     modules = sorted(LAB.glob("*.js"))

@@ -89,20 +89,6 @@ const JOBS = {
         return { largest: pair(largest), entropy: pair(entropy), spread: [...spread], theory: [...theory] };
     },
     bars: ({ seed, d, row }) => Object.fromEntries(Object.entries(bars(draw(BigInt(seed)), d, row)).map(([name, numbers]) => [name, [...numbers]])),
-    // The quickest of many turns: a busy machine slows some, and none is quicker than the work itself.
-    quickest: (seed) => {
-        const drawn = draw(BigInt(seed));
-        let sum = 0;
-        const exponentials = () => {
-            for (let k = 0; k < 2 * 16 * 16 * 1024; k++) sum += Math.exp(k * -1e-5);
-        };
-        const least = (/** @type {() => void} */ work) => Math.min(...Array.from({ length: 40 }, () => {
-            const start = performance.now();
-            work();
-            return performance.now() - start;
-        }));
-        return { curves: least(() => curves(drawn)), exponentials: least(exponentials), sum };
-    },
 };
 
 /** @param {string} job @param {any[]} inputs @returns {any[]} */
