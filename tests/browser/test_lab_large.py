@@ -21,7 +21,7 @@ def test_a_long_computation_says_so_and_leaves_the_page_alive(page):
     page.get_by_text("Computing…").wait_for()
     assert page.locator(".lab[data-kind]").get_attribute("aria-busy") == "true"
     page.get_by_role("radio", name="scores").check(force=True)  # still answers
-    page.locator(".lab:not([aria-busy])").wait_for()
+    page.locator(".lab[data-kind]:not([aria-busy])").wait_for()
     assert page.locator(".lab-down span").count() == 512
     assert page.locator(".lab-progress").inner_text() == ""
     assert page.get_by_role("radio", name="scores").is_checked()
