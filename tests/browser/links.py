@@ -34,6 +34,8 @@ def dead_links(folder: Path, below: str) -> list[str]:
             anchor = unquote(url.fragment)
             if not url.path.startswith(below) or not (folder / target).is_file():
                 dead.append(f"{path} -> {pointer}: no such file")
+            elif target == "lab.html" and "=" in anchor:
+                continue  # a view of the lab, not a place on its page: test_lab_links opens each
             elif anchor and target in content and anchor not in content[target][0]:
                 dead.append(f"{path} -> {pointer}: no such anchor")
     return dead
