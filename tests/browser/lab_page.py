@@ -2,9 +2,11 @@
 
 import json
 import random
+from contextlib import contextmanager
 from urllib.parse import quote
 
 from attention_book.lab.states import DEFAULT
+from tests.browser.visit import tab
 
 LAB = "lab.html"
 WORDS = "The cat sat on the mat because it was tired journey starts İstanbul שלום مرحبا 你好 naïve 🙂 <b>bold</b> =1+1 \"quoted\" it's a\\b ½".split()
@@ -112,3 +114,16 @@ def random_states(count, seed=0):
         if draw.random() < 0.7:
             state |= {"row": draw.randrange(n), "column": draw.randrange(columns)}
         yield state
+
+
+@contextmanager
+def quiet_lab(browser, server):
+    """The lab in a new tab; whatever it throws or writes to the console fails the test."""
+    with tab(browser) as page:
+        page.set_default_timeout(10_000)
+        told = []
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        open_lab(page, server)
+        yield page
+        assert told == []

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from attention_book.lab.states import DEFAULT, trace_of
-from tests.browser.lab_page import LAB, READ, hash_of, open_lab
+from tests.browser.lab_page import LAB, READ, hash_of, open_lab, quiet_lab
 from tests.browser.visit import tab
 
 CAT = DEFAULT | {"example": "text", "attention": "MultiHeadAttention", "seed": "42", "heads": 4, "scale": True}
@@ -16,15 +16,8 @@ CAT = DEFAULT | {"example": "text", "attention": "MultiHeadAttention", "seed": "
 
 @pytest.fixture
 def page(server, browser):
-    """The lab in a new tab; whatever it throws or writes to the console fails the test."""
-    with tab(browser) as page:
-        page.set_default_timeout(10_000)
-        told = []
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        open_lab(page, server)
+    with quiet_lab(browser, server) as page:
         yield page
-        assert told == []
 
 
 def shows(page, state):

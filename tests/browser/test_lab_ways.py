@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from attention_book.lab.states import DEFAULT, heads_of, trace_of
-from tests.browser.lab_page import READ, hash_of, open_lab
+from tests.browser.lab_page import READ, hash_of, open_lab, quiet_lab
 from tests.browser.test_axe import EVERYTHING, axe
 from tests.browser.visit import SIDEWAYS, pages_of, tab
 
@@ -27,15 +27,8 @@ FOCUSED = "document.activeElement.getAttribute('aria-label')"
 
 @pytest.fixture
 def page(server, browser):
-    """The lab in a new tab; whatever it throws or writes to the console fails the test."""
-    with tab(browser) as page:
-        page.set_default_timeout(10_000)
-        told = []
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        open_lab(page, server)
+    with quiet_lab(browser, server) as page:
         yield page
-        assert told == []
 
 
 def test_the_keyboard_reaches_and_explains_every_cell(page, server):
@@ -305,7 +298,7 @@ def test_the_lab_weighs_little(site):
     import gzip
 
     weights = {name: len(gzip.compress((site / "_static" / name).read_bytes(), 9)) for name in ("lab.js", "lab.css")}
-    assert sum(weights.values()) <= 40 * 1024, weights
+    assert sum(weights.values()) <= 40_000, weights
     whole = sum((site / "_static" / name).stat().st_size for name in weights)
     assert 0.25 < sum(weights.values()) / whole < 0.4  # "about a third", says the hosting guide
 
