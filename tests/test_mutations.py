@@ -60,53 +60,53 @@ MUTATIONS = {
     "a causal mask that shows one token of the future": Mutation("masks.py", ".tril(offset)", ".tril(offset + 1)"),
     "padding that lets one token too many through": Mutation("masks.py", "< lengths[:, None]", "<= lengths[:, None]"),
     "heads split by view alone": Mutation(
-        "modules.py",
+        "modules/multi_head.py",
         "x.reshape(*x.shape[:-1], self.num_heads, x.shape[-1] // self.num_heads).transpose(-3, -2)",
         "x.reshape(*x.shape[:-2], self.num_heads, x.shape[-2], x.shape[-1] // self.num_heads)",
     ),
     "heads merged without transpose": Mutation(
-        "modules.py",
+        "modules/multi_head.py",
         "self.out_proj(heads.transpose(-3, -2).flatten(-2))",
         "self.out_proj(heads.reshape(*heads.shape[:-3], heads.shape[-2], -1))",
     ),
     "a bias that is off by a thousandth": Mutation(
-        "modules.py",
+        "modules/multi_head.py",
         "self.out_proj(heads.transpose(-3, -2).flatten(-2))",
         "self.out_proj(heads.transpose(-3, -2).flatten(-2)) + 1e-3",
     ),
     "no last layer": Mutation(
-        "modules.py", "self.out_proj(heads.transpose(-3, -2).flatten(-2))", "heads.transpose(-3, -2).flatten(-2)"
+        "modules/multi_head.py", "self.out_proj(heads.transpose(-3, -2).flatten(-2))", "heads.transpose(-3, -2).flatten(-2)"
     ),
     "a scale by the root of the model's width": Mutation(
-        "modules.py",
+        "modules/multi_head.py",
         "no_empty_rows=mask is None)  # (..., h, n, n)",
         "no_empty_rows=mask is None, scale=self.out_proj.in_features**-0.5)",
     ),
     "weights returned after dropout": Mutation(
-        "modules.py",
+        "modules/multi_head.py",
         "output = self.merge(self.dropout(weights) @ value)",
         "output = self.merge((weights := self.dropout(weights)) @ value)",
     ),
     "keys used as values and values as keys": Mutation(
-        "modules.py",
+        "modules/multi_head.py",
         "return self.split(self.W_query(x)), self.split(self.W_key(x)), self.split(self.W_value(x))",
         "return self.split(self.W_query(x)), self.split(self.W_value(x)), self.split(self.W_key(x))",
     ),
     "matrices drawn in another order": Mutation(
-        "modules.py",
+        "modules/self_attention.py",
         "        self.W_query = nn.Parameter(torch.rand(d_in, d_out))\n        self.W_key = nn.Parameter(torch.rand(d_in, d_out))\n",
         "        self.W_key = nn.Parameter(torch.rand(d_in, d_out))\n        self.W_query = nn.Parameter(torch.rand(d_in, d_out))\n",
     ),
     "the last layer drawn first": Mutation(
-        "modules.py",
+        "modules/multi_head.py",
         "        self.num_heads, self.causal, self.fused = num_heads, causal, fused\n",
         "        self.num_heads, self.causal, self.fused = num_heads, causal, fused\n        nn.Linear(d_out, d_out)\n",
     ),
     "dropout in evaluation, fused": Mutation(
-        "modules.py", "dropout = self.dropout.p if self.training else 0.0", "dropout = self.dropout.p"
+        "modules/multi_head.py", "dropout = self.dropout.p if self.training else 0.0", "dropout = self.dropout.p"
     ),
     "the future seen, fused": Mutation(
-        "modules.py", "dropout_p=dropout, is_causal=is_causal", "dropout_p=dropout, is_causal=False"
+        "modules/multi_head.py", "dropout_p=dropout, is_causal=is_causal", "dropout_p=dropout, is_causal=False"
     ),
     "packed in another order": Mutation(
         "torch_layout.py", 'torch.cat([state[f"{name}.weight"] for name in PACKED])',

@@ -32,7 +32,8 @@ def sources(start: Path) -> list[Path]:
             for line in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(line, ast.ImportFrom) and line.module:
                     names = [line.module, *(f"{line.module}.{each.name}" for each in line.names)]
-                    waiting += [PACKAGE.parent / f"{name.replace('.', '/')}.py" for name in names]
+                    paths = [PACKAGE.parent.joinpath(*name.split(".")) for name in names]
+                    waiting += [file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py")]
     return sorted(found)
 
 

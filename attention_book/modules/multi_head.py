@@ -1,16 +1,7 @@
-"""Attention as modules that own their weights; the mathematics is in ``functional``.
-
-The classes, their signatures and the order in which they draw their weights follow Raschka, "Build a Large Language
-Model (From Scratch)", sections 3.4 to 3.6 (Apache 2.0), so that the seeded numbers come out. Several heads: Vaswani et
-al. (2017), section 3.2.2.
-
-Every ``forward`` takes ``x`` of shape ``(n, d_in)`` or ``(b, n, d_in)`` and returns the context vectors;
-``need_weights=True`` returns ``(output, weights)``, per head and never averaged. These are the weights before dropout,
-so that each row sums to 1 in training too.
-"""
+"""Several heads, as a stack and as one projection that is split: act 4."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Self, TypeAlias, cast
+from typing import Self, cast
 
 import torch
 from torch import Tensor, nn
@@ -18,163 +9,9 @@ from torch.nn import functional as F
 
 from attention_book.checks import check_dropout, check_mask, check_sizes, check_x
 from attention_book.functional import attention_weights, split_mask
-from attention_book.masks import causal_mask
+from attention_book.modules.causal import CausalAttention, both, first_tokens, register_causal_mask
+from attention_book.modules.self_attention import Result
 from attention_book.torch_layout import pack, unpack
-
-Result: TypeAlias = Tensor | tuple[Tensor, Tensor]
-
-
-class SelfAttention_v1(nn.Module):
-    r"""Self-attention with three weight matrices drawn by ``torch.rand``.
-
-    .. math:: Q = X W_q, \quad K = X W_k, \quad V = X W_v, \qquad
-              \text{output} = \operatorname{softmax}\left(Q K^\top / \sqrt{d_k}\right) V
-
-    Args:
-        d_in: width of a token's embedding.
-        d_out: width of query, key, value and context vector.
-
-    Raises:
-        TypeError: a width is not an integer.
-        ValueError: a width is below 1; in ``forward``, ``x`` has another width than ``d_in``.
-
-    Example:
-        >>> import torch
-        >>> from attention_book import JOURNEY, SelfAttention_v1
-        >>> _ = torch.manual_seed(123)
-        >>> attention = SelfAttention_v1(d_in=3, d_out=2)
-        >>> attention(JOURNEY.embeddings)[1]
-        tensor([0.3061, 0.8210], grad_fn=<SelectBackward0>)
-    """
-
-    def __init__(self, d_in: int, d_out: int) -> None:
-        check_sizes(d_in=d_in, d_out=d_out)
-        super().__init__()
-        self.W_query = nn.Parameter(torch.rand(d_in, d_out))
-        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
-        self.W_value = nn.Parameter(torch.rand(d_in, d_out))
-
-    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value of each token, each of shape ``(..., n, d_out)``."""
-        return x @ self.W_query, x @ self.W_key, x @ self.W_value
-
-    def check(self, x: Tensor) -> None:
-        """Refuses tokens that the weights cannot take."""
-        check_x(x, self.W_query, d_in=self.W_query.shape[0])
-
-    def forward(self, x: Tensor, *, need_weights: bool = False) -> Result:
-        """Context vectors ``(..., n, d_out)``; with ``need_weights`` also the weights ``(..., n, n)``."""
-        self.check(x)
-        query, key, value = self.project(x)
-        weights = attention_weights(query, key)
-        output = weights @ value
-        return (output, weights) if need_weights else output
-
-
-class SelfAttention_v2(nn.Module):
-    """Self-attention with linear layers: the same computation as ``SelfAttention_v1``, its weights stored transposed.
-
-    Args:
-        d_in: width of a token's embedding.
-        d_out: width of query, key, value and context vector.
-        qkv_bias: whether the three layers add a bias.
-
-    Raises:
-        TypeError: a width is not an integer.
-        ValueError: a width is below 1; in ``forward``, ``x`` has another width than ``d_in``.
-
-    Example:
-        >>> import torch
-        >>> from attention_book import JOURNEY, SelfAttention_v2
-        >>> _ = torch.manual_seed(789)
-        >>> attention = SelfAttention_v2(d_in=3, d_out=2)
-        >>> attention(JOURNEY.embeddings)[1]
-        tensor([-0.0748,  0.0703], grad_fn=<SelectBackward0>)
-    """
-
-    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
-        check_sizes(d_in=d_in, d_out=d_out)
-        super().__init__()
-        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
-
-    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value of each token, each of shape ``(..., n, d_out)``."""
-        return self.W_query(x), self.W_key(x), self.W_value(x)
-
-    def check(self, x: Tensor) -> None:
-        """Refuses tokens that the weights cannot take."""
-        check_x(x, self.W_query.weight, d_in=self.W_query.in_features)
-
-    def forward(self, x: Tensor, *, need_weights: bool = False) -> Result:
-        """Context vectors ``(..., n, d_out)``; with ``need_weights`` also the weights ``(..., n, n)``."""
-        self.check(x)
-        query, key, value = self.project(x)
-        weights = attention_weights(query, key)
-        output = weights @ value
-        return (output, weights) if need_weights else output
-
-
-class CausalAttention(nn.Module):
-    """Self-attention in which no token looks at a later one, with dropout on the weights in training.
-
-    Args:
-        d_in: width of a token's embedding.
-        d_out: width of query, key, value and context vector.
-        context_length: longest sequence taken.
-        dropout: share of the weights set to 0 in training, from 0 to 1.
-        qkv_bias: whether the three layers add a bias.
-
-    Raises:
-        TypeError: a size is not an integer, or ``dropout`` no number.
-        ValueError: a size is below 1 or ``dropout`` outside 0 to 1; in ``forward``, ``x`` is longer than
-            ``context_length`` or has another width than ``d_in``.
-
-    Example:
-        >>> import torch
-        >>> from attention_book import JOURNEY, CausalAttention
-        >>> _ = torch.manual_seed(123)
-        >>> attention = CausalAttention(d_in=3, d_out=2, context_length=6, dropout=0.0)
-        >>> attention(JOURNEY.embeddings)[1]
-        tensor([-0.5874,  0.0058], grad_fn=<SelectBackward0>)
-    """
-
-    mask: Tensor  # True = may look
-
-    def __init__(self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False) -> None:
-        check_sizes(d_in=d_in, d_out=d_out, context_length=context_length)
-        check_dropout(dropout)
-        super().__init__()
-        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.dropout = nn.Dropout(dropout)
-        register_causal_mask(self, context_length)
-
-    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value of each token, each of shape ``(..., n, d_out)``."""
-        return self.W_query(x), self.W_key(x), self.W_value(x)
-
-    def visible(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """What each query may look at: the causal mask joined with ``mask``; refuses what does not fit."""
-        check_x(x, self.W_query.weight, d_in=self.W_query.in_features, context_length=len(self.mask))
-        n = x.shape[-2]
-        if mask is not None:
-            check_mask(mask, [(n, n), (*x.shape[:-2], n, n)], x.device)
-        return both(first_tokens(self.mask, n), mask)
-
-    def forward(self, x: Tensor, *, mask: Tensor | None = None, need_weights: bool = False) -> Result:
-        """Context vectors ``(..., n, d_out)``; with ``need_weights`` also the weights ``(..., n, n)``.
-
-        ``mask`` hides more than the future does: ``(n, n)``, or ``(b, n, n)`` for one a sample; boolean (``True`` = may
-        look) or added.
-        """
-        visible = self.visible(x, mask)
-        query, key, value = self.project(x)
-        weights = attention_weights(query, key, mask=visible, no_empty_rows=mask is None)
-        output = self.dropout(weights) @ value
-        return (output, weights) if need_weights else output
 
 
 class MultiHeadAttentionWrapper(nn.Module):
@@ -415,32 +252,6 @@ class MultiHeadAttention(nn.Module):
         return module
 
 
-def first_tokens(mask: Tensor, n: int) -> Tensor:
-    """The corner of a mask that ``n`` tokens need."""
-    if torch.compiler.is_exporting():  # torch 2.13 takes a slice to be shorter than the whole for ever: pick instead
-        tokens = torch.arange(n, device=mask.device)
-        return mask[tokens[:, None], tokens]
-    return mask[:n, :n]
-
-
 def blocks_of(n: int, size: int = 256) -> list[slice]:
     """The ``n`` queries in blocks of ``size``; none of them is one empty block."""
     return [slice(start, min(start + size, n)) for start in range(0, max(n, 1), size)]
-
-
-def both(causal: Tensor, mask: Tensor | None) -> Tensor:
-    """Hidden by either mask is hidden."""
-    if mask is None:
-        return causal
-    return causal & mask if mask.dtype == torch.bool else mask.masked_fill(~causal, -torch.inf)
-
-
-def register_causal_mask(module: nn.Module, context_length: int) -> None:
-    """Gives the module its mask: it moves with the module, and is no part of its saved state."""
-    module.register_buffer("mask", causal_mask(context_length), persistent=False)
-    module.register_load_state_dict_pre_hook(_ignore_saved_mask)
-
-
-def _ignore_saved_mask(module: nn.Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
-    # Files saved by the book's own classes carry the mask, in its opposite meaning; it holds nothing that was learned.
-    state_dict.pop(prefix + "mask", None)
