@@ -106,8 +106,15 @@ class Transformer(nn.Module):
         return cast(Iterable[Block], self.blocks)
 
     def embed(self, ids: Tensor, start: int = 0) -> Tensor:
-        """Word plus position, ``(b, n)`` to ``(b, n, d_model)``; the first word stands at position ``start``."""
-        return self.embedding(ids) + self.positions.weight[start : start + ids.shape[-1]]
+        """Word plus position, ``(b, n)`` to ``(b, n, d_model)``; the first word stands at position ``start``.
+
+        Raises:
+            ValueError: the last word would stand beyond the last position.
+        """
+        end, room = start + ids.shape[-1], self.positions.num_embeddings
+        if end > room:
+            raise ValueError(f"the words reach position {end}, but the model has room for {room}; give fewer words")
+        return self.embedding(ids) + self.positions.weight[start:end]
 
     def read(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """The normalised stream after the last block, ``(b, n, d_model)``."""

@@ -146,3 +146,10 @@ def test_the_untrained_induction_model_looks_at_nothing_in_particular():
     ids = unseen_sequences(64)
     _, weights = new_model(0)(ids, need_weights=True)
     assert induction_scores(weights, ids).max() < 0.15
+
+
+def test_too_many_words_are_refused_with_both_numbers():
+    with pytest.raises(ValueError, match="reach position 8, but the model has room for 7"):
+        small()(torch.zeros(1, 8, dtype=torch.long))
+    with pytest.raises(ValueError, match="reach position 9, but the model has room for 7"):
+        small().embed(torch.zeros(1, 2, dtype=torch.long), start=7)
