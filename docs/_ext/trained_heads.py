@@ -1,4 +1,4 @@
-"""The trained heads' part of a build: where weights are kept, training on a second core, and the model for the lab.
+"""The trained heads' part of a build: where weights are kept, and training on a second core.
 
 Kept weights have names that hold a digest of all that they depend on (see `attention_book/trained/cache.py`), so nothing
 stale is ever read; what no build has read for a while can be deleted with the folder.
@@ -13,8 +13,6 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 GALLERY = "gallery/trained"
-FILE = "_static/who_is_it.json"
-SEED = 0  # of the first script
 logger = logging.getLogger(__name__)
 _training = None
 
@@ -38,25 +36,17 @@ def train_ahead(app):
         )
 
 
-def write_model(app, exception):
-    """The very model of the first script: its weights come from where the script has put them."""
+def wait(app, exception):
+    """The trained weights are kept for the next build, even where this one did not need them."""
     global _training
     if _training is not None:
         failed, _training = _training.wait(), None
         if failed and exception is None:
             logger.warning("training ahead of the scripts failed, for the reason above", type="trained_heads")
-    if exception is not None or app.builder.format != "html" or not has_gallery(app):
-        return
-    from attention_book.trained.cache import remembered
-    from attention_book.trained.export import export
-    from attention_book.trained.who_is_it import train_who_is_it
-
-    text = export(remembered(train_who_is_it, SEED), seed=SEED)
-    Path(app.outdir, FILE).write_text(text, "utf-8")
 
 
 def setup(app) -> ExtensionMetadata:
     app.connect("config-inited", keep_weights)
     app.connect("builder-inited", train_ahead, priority=50)  # before fresh.py writes its stamp anew
-    app.connect("build-finished", write_model, priority=100)  # before fresh.py counts the warnings
+    app.connect("build-finished", wait, priority=100)  # before fresh.py counts the warnings
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
