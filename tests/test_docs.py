@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.print_margins import margin, to_integer
+
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.glob("**/*.md") if "gallery" not in path.relative_to(DOCS).parts)
@@ -108,6 +110,32 @@ def test_each_page_gives_its_numbers_in_a_fresh_interpreter_with_nothing_set():
 @pytest.mark.parametrize("capability", ["default", "avx2"])
 def test_older_processors_give_the_same_numbers(capability):
     assert not (failure := run_doctests([p for p in PAGES if ">>>" in p.read_text()], ATEN_CPU_CAPABILITY=capability)), failure
+
+
+def test_no_number_stands_where_another_processors_last_bits_would_print_another_digit():
+    program = [sys.executable, "-m", "tests.print_margins", *(str(page) for page in PAGES if ">>>" in page.read_text())]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    seen = json.loads(done.stdout)
+    assert len(seen) > 600
+    # A published number stands where it stands; those are at least 8 steps away, the book's own at least 100.
+    published_text = {f"{number:.4f}" for case in published() for number in flat(case.values[1])}
+    close = {
+        (Path(page).name, value)
+        for page, value, decimals in seen
+        if margin(value, decimals) < (8 if f"{value:.4f}" in published_text else 100) or (decimals and 0 < to_integer(value) < 1000)
+    }
+    assert not close
+
+
+def test_the_meter_of_such_margins_knows_a_number_that_turned():
+    # One machine printed 0.3244, another 0.3245: one step of float32 apart.
+    assert margin(0.3244499862, 4) < 1
+    assert margin(0.32445002, 4) < 1
+    assert margin(0.3244, 4) > 1000
+    assert to_integer(1 - 6e-8) <= 2
+    assert to_integer(0.5) > 1e6
 
 
 def test_the_pages_speak_of_earlier_and_later_tokens_not_of_left_and_right():
