@@ -136,7 +136,7 @@ class SmallBook:
     def page(self, name: str) -> str:
         return (self.html / f"{name}.html").read_text("utf-8")
 
-    def build(self, *, builder="html", **environment):
+    def build(self, *options, builder="html", **environment):
         """Run Sphinx as the Makefile does; the result also says what `ran`."""
         ran = self.folder / "ran"
         ran.write_text("")
@@ -144,7 +144,7 @@ class SmallBook:
         clean |= {"PYTHONPATH": str(self.folder), "RAN": str(ran), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"} | environment
         command = ["-m", "sphinx", "-c", ".", "-W", "--keep-going", "-n", "-d", "build/doctrees", "-b"]
         result = subprocess.run(
-            [sys.executable, *command, builder, "docs", f"build/{builder}"],
+            [sys.executable, *command, builder, *options, "docs", f"build/{builder}"],
             cwd=self.folder, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         )
         result.ran = sorted(ran.read_text().split())

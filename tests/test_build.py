@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -36,9 +37,12 @@ def begun(tmp_path_factory):
         "mistaken": mistaken(tmp_path_factory.mktemp("mistaken")),
         "warned": warned(tmp_path_factory.mktemp("warned")),
         "raising": raising(tmp_path_factory.mktemp("raising")),
+        "parallel": SmallBook(tmp_path_factory.mktemp("parallel")),
+        "leaking": leaking(tmp_path_factory.mktemp("leaking")),
     }
+    options = {"parallel": ("-j", "2")}
     with ThreadPoolExecutor(2) as workers:
-        builds = {name: workers.submit(book.build) for name, book in books.items()}
+        builds = {name: workers.submit(book.build, *options.get(name, ())) for name, book in books.items()}
         yield {name: partial(lambda name: (books[name], builds[name].result()), name) for name in books}
 
 
@@ -71,8 +75,25 @@ def warned(folder):
     """A book whose build goes to its end, with warnings."""
     book = SmallBook(folder)
     book.change("gallery/acts/first.py", "import os\n", "import os\nopen(os.environ['RAN'])\n")
+    shutil.copy(book.folder / "gallery/acts/second.py", book.folder / "gallery/acts/a second.py")
     show = ":::{{gallery-figure}} {}\nA caption.\n:::\n\n"
     book.write("docs/two.md", "# Two\n\n" + show.format("acts/second 7") + show.format("acts/third 1"))
+    return book
+
+
+def leaking(folder):
+    """A book whose first script leaves its own settings behind, and whose second says what it finds."""
+    book = SmallBook(folder)
+    book.change(
+        "gallery/acts/first.py", "plt.show()",
+        "plt.show()\nplt.rcParams['image.cmap'] = 'jet'\nimport random, numpy, torch\ntorch.set_default_dtype(torch.float64)\n"
+        "torch.set_printoptions(precision=2)\nnumpy.set_printoptions(precision=2)\ntorch.set_grad_enabled(False)\nplt.figure()",
+    )
+    book.change(
+        "gallery/acts/second.py", "plt.plot(",
+        "import numpy, torch\nprint(plt.rcParams['image.cmap'], torch.tensor([1 / 3]), torch.is_grad_enabled(), numpy.array([1 / 3]))\n"
+        "print('figures', plt.get_fignums())\nplt.plot(",
+    )
     return book
 
 
@@ -104,6 +125,21 @@ def test_two_clean_builds_in_different_folders_are_identical(clean, grown):
     one, other = files(clean.html), files(grown.html)
     assert one.keys() == other.keys()
     assert {name for name in one if one[name] != other[name]} == MAY_DIFFER
+
+
+def test_two_jobs_at_once_build_the_same_book(clean, begun):
+    book, result = begun["parallel"]()
+    assert result.returncode == 0, result.stderr
+    one, other = files(clean.html), files(book.html)
+    assert one.keys() == other.keys()
+    assert {name for name in one if one[name] != other[name]} == MAY_DIFFER
+
+
+def test_no_setting_and_no_figure_of_a_script_reaches_the_next(begun):
+    book, result = begun["leaking"]()
+    assert result.returncode == 0, result.stderr
+    assert "viridis tensor([0.3333]) True [0.33333333]" in BeautifulSoup(book.page("gallery/acts/second"), "html.parser").text
+    assert "figures []" in book.page("gallery/acts/second")
 
 
 def test_nothing_runs_and_torch_is_not_even_imported_when_nothing_changed(grown):
@@ -224,6 +260,7 @@ def test_warnings_fail_this_build_and_the_next(begun):
         assert "first.py: Python ignored this exception: ResourceWarning" in result.stderr
         assert "two.md:3: WARNING: gallery-figure: there is no figure 7 in acts/second, which makes 1" in result.stderr
         assert "two.md:7: WARNING: gallery-figure: there is no gallery script acts/third" in result.stderr
+        assert "a second.py" in result.stderr
 
 
 def test_an_exception_in_a_cell_fails_the_build_and_is_shown(begun):
