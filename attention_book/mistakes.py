@@ -60,7 +60,7 @@ class Mistake:
 
     @property
     def anchor(self) -> str:
-        """Its place on the page of the zoo: ``"no-scale"``."""
+        """Its place on the page of the zoo, as in ``"no-scale"``."""
         return self.name.replace(" ", "-")
 
     def multi_head(

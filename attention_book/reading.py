@@ -19,7 +19,7 @@ from attention_book.tables import html_table, plain, text_table
 if TYPE_CHECKING:  # matplotlib is imported when something is drawn, and not before
     import matplotlib.figure
 
-    from attention_book.lab import Lab
+    import attention_book.lab
 
 MOST_TOKENS, MOST_WIDTH, MOST_WEIGHTS = 512, 4096, 2**26  # so that a slip of the keyboard does not fill the memory
 FEW_TOKENS = 20  # as many as have their numbers printed
@@ -101,7 +101,7 @@ class Reading:
         title = self._title(f"weights without and with the scale{whose}")
         return heatmaps.compare(maps, self.tokens, mask=self.mask, title=title)
 
-    def lab(self) -> "Lab":
+    def lab(self) -> "attention_book.lab.Lab":
         """The lab on this sentence: a notebook shows it in the output cell, without a network.
 
         Everything is drawn anew in the browser, to the bit, so seed, sizes, mask, scale and temperature can be turned.

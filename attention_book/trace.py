@@ -27,7 +27,7 @@ from attention_book.modules import (
 )
 
 if TYPE_CHECKING:  # the lab is imported when somebody asks for it, and not before
-    from attention_book.lab import Lab
+    import attention_book.lab
 
 Masked: TypeAlias = CausalAttention | MultiHeadAttentionWrapper | MultiHeadAttention
 Traceable: TypeAlias = Masked | SelfAttention_v1 | SelfAttention_v2 | Callable[[Tensor], tuple[Tensor, Tensor]]
@@ -73,7 +73,7 @@ class Trace:
         """The trace as one line of JSON, the same bytes for the same numbers."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
-    def lab(self) -> "Lab":
+    def lab(self) -> "attention_book.lab.Lab":
         """The lab on these numbers: a notebook shows it in the output cell, without a network.
 
         The numbers are shown as they were traced; scale, mask and temperature may be turned from there. An output behind

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
@@ -85,7 +86,15 @@ def describe_thumbnails(app, doctree):
             image["alt"] = next((figure.alt for figure in figures(page)), "")
 
 
+def refuse_spaces(app):
+    """Sphinx-gallery drops a space from the names of figures, and not from those of pages."""
+    for script in sorted(Path(app.confdir, "gallery").rglob("*.py")):
+        if " " in script.name:
+            raise ExtensionError(f"gallery script {script.name!r}: a space breaks the links to its figures; write an underscore")
+
+
 def setup(app) -> ExtensionMetadata:
+    app.connect("builder-inited", refuse_spaces, priority=10)  # before any script runs
     app.connect("doctree-read", describe_thumbnails)
     app.add_directive("gallery-figure", GalleryFigure)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

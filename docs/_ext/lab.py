@@ -12,6 +12,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.typing import ExtensionMetadata
+from static_files import put
 
 LAB_PAGE = "lab"
 EVERY_VIEW = ("scores", "scaled", "masked", "weights", "output")
@@ -114,13 +115,10 @@ def add_files(app, pagename, templatename, context, doctree):
         return
     from attention_book.lab.bundle import bundle, style
 
-    files = {"lab.js": bundle, "lab.css": style}
-    for name, write in files.items():
-        path = Path(app.outdir, "_static", name)
-        if path not in app.lab_files:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(write(), "utf-8")
-            app.lab_files.add(path)
+    for name, text in (("lab.js", bundle), ("lab.css", style)):
+        if name not in app.lab_files:
+            put(Path(app.outdir, "_static"), name, text())
+            app.lab_files.add(name)
     app.add_css_file("lab.css")
     app.add_js_file("lab.js", loading_method="defer")
 
@@ -135,4 +133,4 @@ def setup(app) -> ExtensionMetadata:
     app.add_role("lab", View())
     app.connect("builder-inited", begin)
     app.connect("html-page-context", add_files)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

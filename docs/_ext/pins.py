@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from sphinx.util.typing import ExtensionMetadata
+from static_files import put
 
 PAGE = "numbers"
 COUNTED = ("README.md", "docs/**/*.md", "attention_book/**/*.py", "tests/reference/*.json")
@@ -32,10 +33,9 @@ def write(app, pagename, templatename, context, doctree):
 
     text = json.dumps(pins(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     static = Path(app.outdir, "_static")
-    static.mkdir(exist_ok=True)
-    Path(app.outdir, "pins.json").write_text(text + "\n", "utf-8")
-    (static / "pins.js").write_text(f"globalThis.attentionBookPins = {text};\n", "utf-8")
-    (static / "recheck.js").write_text(bundle(page="view/recheck.js"), "utf-8")
+    put(app.outdir, "pins.json", text + "\n")
+    put(static, "pins.js", f"globalThis.attentionBookPins = {text};\n")
+    put(static, "recheck.js", bundle(page="view/recheck.js"))
     app.add_css_file("numbers.css")
     app.add_js_file("recheck.js", loading_method="defer")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
+from static_files import put
 
 
 class who(nodes.General, nodes.Element):
@@ -47,9 +48,8 @@ def add_files(app, pagename, templatename, context, doctree):
     from attention_book.lab.who import script
 
     static = Path(app.outdir, "_static")
-    static.mkdir(exist_ok=True)
-    (static / "who.js").write_text(bundle(page="view/who.js", worker=None), "utf-8")
-    (static / "who_is_it.js").write_text(script(), "utf-8")
+    put(static, "who.js", bundle(page="view/who.js", worker=None))
+    put(static, "who_is_it.js", script())
     app.add_css_file("who.css")
     app.add_js_file("near.js", loading_method="defer")
 
@@ -58,4 +58,4 @@ def setup(app) -> ExtensionMetadata:
     app.add_node(who, html=(visit_who, None), text=(skip, None), latex=(skip, None))
     app.add_directive("who", Who)
     app.connect("html-page-context", add_files)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -53,7 +53,10 @@ def _start(folder: Path) -> float:
     folder.mkdir()
     settings = runpy.run_path(str(ROOT / "conf.py"))
     extensions = [name for name in settings["extensions"] if not (ROOT / "docs" / "_ext" / f"{name}.py").is_file()]
-    (folder / "conf.py").write_text(f"extensions = {extensions}\nsphinx_gallery_conf = {{'examples_dirs': 'examples', 'gallery_dirs': 'made'}}\nhtml_theme = {settings['html_theme']!r}\nbibtex_bibfiles = []\n")
+    gallery = {"examples_dirs": "examples", "gallery_dirs": "made"}
+    (folder / "conf.py").write_text(
+        f"extensions = {extensions}\nsphinx_gallery_conf = {gallery}\nhtml_theme = {settings['html_theme']!r}\nbibtex_bibfiles = []\n"
+    )
     (folder / "index.md").write_text("# Nothing\n")
     (folder / "examples").mkdir()
     (folder / "examples" / "README.txt").write_text("Nothing\n=======\n")
