@@ -18,7 +18,7 @@ extensions = [
     # What the gallery gives and takes.
     *("notebook_text", "gallery_zip", "gallery_figure", "gallery_uses", "trained_heads"),
     # Where the book lives, and who reads it.
-    *("repository", "colab", "accessible_html"),
+    *("repository", "colab", "page_head", "accessible_html"),
 ]
 exclude_patterns = ["_ext", "_static", "_inventories", "gallery/**.ipynb"]
 

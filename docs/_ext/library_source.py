@@ -38,10 +38,21 @@ def needs_page(app, modname):
     return _written or not Path(app.outdir, viewcode.OUTPUT_DIRNAME, *modname.split(".")).with_suffix(app.builder.out_suffix).is_file()
 
 
+def forget_removed(app, exception):
+    """A module that is no more, or was renamed, leaves no page behind."""
+    pages = Path(app.outdir, viewcode.OUTPUT_DIRNAME)
+    known = getattr(app.env, "_viewcode_modules", {})
+    for page in pages.rglob("*.html") if app.builder.format == "html" else ():
+        name = ".".join(page.relative_to(pages).with_suffix("").parts)
+        if name != "index" and not known.get(name):
+            page.unlink()
+
+
 def setup(app) -> ExtensionMetadata:
     app.setup_extension("sphinx.ext.viewcode")
     viewcode.should_generate_module_page = needs_page
     app.connect("viewcode-find-source", find_source)
     app.connect("builder-inited", begin)
     app.connect("html-page-context", note)
+    app.connect("build-finished", forget_removed)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,7 +2,6 @@
 
 import http.server
 import json
-import re
 from contextlib import contextmanager
 from threading import Thread
 
@@ -301,16 +300,3 @@ def test_the_lab_weighs_little(site):
     assert sum(weights.values()) <= 40_000, weights
     whole = sum((site / "_static" / name).stat().st_size for name in weights)
     assert 0.25 < sum(weights.values()) / whole < 0.4  # "about a third", says the hosting guide
-
-
-def test_the_lab_page_weighs_at_most_200_kilobytes(site, server, browser):
-    import gzip
-
-    files = set()
-    with tab(browser) as page:
-        page.on("response", lambda response: files.add(re.sub(r"[?#].*", "", response.url)))
-        page.goto(server.address + "lab.html", wait_until="networkidle")
-    paths = [site / (url.removeprefix(server.address) or "index.html") for url in files]
-    sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in paths}
-    assert "lab.js" in sizes
-    assert sum(sizes.values()) <= 200_000, sizes

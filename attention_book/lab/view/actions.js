@@ -18,7 +18,7 @@ const KINDS = /** @type {const} */ (["CSV", "JSON", "SVG", "PNG"]);
  */
 export function createActions({ undo, redo, reset, ask, link }) {
     const told = element("span", { role: "status" });
-    const address = element("a", { class: "lab-address", hidden: true });
+    const address = element("a", { class: "lab-address", href: "#", hidden: true });
     const [back, forth] = [button("Undo", undo), button("Redo", redo)];
     /** @type {Shown | null} */
     let on = null;
