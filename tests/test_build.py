@@ -181,6 +181,18 @@ def test_a_change_of_the_library_reaches_every_number_and_description(grown):
     assert figure.read_bytes() != before
 
 
+def test_a_removed_module_leaves_no_page_of_its_source_behind(grown):
+    grown.write("docs/reference.md", REFERENCE + "\n```{eval-rst}\n.. autofunction:: attention_book.more.thrice\n```\n")
+    grown.write("attention_book/more.py", '"""More."""\n\n\ndef thrice(x):\n    """Return three times the number."""\n    return 3 * x\n')
+    assert grown.build().returncode == 0
+    assert "three times" in grown.page("_modules/attention_book/more")
+    grown.write("docs/reference.md", REFERENCE)
+    (grown.folder / "attention_book/more.py").unlink()
+    assert grown.build().returncode == 0
+    assert not (grown.html / "_modules/attention_book/more.html").exists()
+    assert (grown.html / "_modules/attention_book.html").exists()
+
+
 @pytest.fixture(scope="module")
 def addressed(grown):
     """The grown book without its second script, built where the environment tells its address."""
@@ -195,18 +207,6 @@ def addressed(grown):
 def test_a_removed_script_leaves_no_page_behind(addressed):
     assert not list((addressed.folder / "docs/gallery").rglob("*second*"))
     assert "second" not in addressed.page("gallery/acts/index")
-
-
-def test_a_removed_module_leaves_no_page_of_its_source_behind(grown):
-    grown.write("docs/reference.md", REFERENCE + "\n```{eval-rst}\n.. autofunction:: attention_book.more.thrice\n```\n")
-    grown.write("attention_book/more.py", '"""More."""\n\n\ndef thrice(x):\n    """Return three times the number."""\n    return 3 * x\n')
-    assert grown.build().returncode == 0
-    assert "three times" in grown.page("_modules/attention_book/more")
-    grown.write("docs/reference.md", REFERENCE)
-    (grown.folder / "attention_book/more.py").unlink()
-    assert grown.build().returncode == 0
-    assert not (grown.html / "_modules/attention_book/more.html").exists()
-    assert (grown.html / "_modules/attention_book.html").exists()
 
 
 def test_with_known_addresses_pages_say_where_they_and_their_sources_are(addressed):
