@@ -31,7 +31,7 @@ class Example:
 
     @property
     def embeddings(self) -> Tensor:
-        """The embeddings, shape ``(n, d)``, float32: a fresh tensor each time, so yours to change."""
+        """The embeddings, shape ``(n, d)``, float32. They are a fresh tensor each time, so yours to change."""
         return self._draw()
 
 

@@ -33,15 +33,26 @@ def test_each_mistake_has_a_section_with_its_words_and_a_link_from_the_top(page,
     section = page.find("section", id=mistake.anchor)
     said = words(section)
     for sentence in (mistake.title, mistake.cause, noticed(mistake), mistake.hint, mistake.also):
-        assert sentence in said
+        assert sentence.replace("`", "") in said
     assert section.find("a", href=mistake.report)
     assert page.find("article").find("ul").find("a", href=f"#{mistake.anchor}").get_text() == mistake.name
 
 
 @EACH
+def test_code_in_the_sentences_is_set_as_code(page, mistake):
+    """So that nothing in it is turned into a quotation mark, and a copy of it runs."""
+    section = page.find("section", id=mistake.anchor)
+    set_as_code = {code.get_text() for code in section.find_all("code")}
+    marked = [text.split("`")[1::2] for text in (mistake.cause, mistake.hint, mistake.also, noticed(mistake))]
+    assert {" ".join(part.split()) for parts in marked for part in parts} == {" ".join(code.split()) for code in set_as_code}
+    assert "`" not in section.get_text()
+
+
+@EACH
 def test_each_answer_of_diagnose_is_what_it_says_to_a_module_of_somebody_else_too(page, mistake):
-    answer = words(page.find("section", id=mistake.anchor).find("em"))
-    assert answer.startswith(f"Not yet: {mistake.name}. {mistake.hint}")
+    lead = page.find("section", id=mistake.anchor).find("strong", string="diagnose answers:")
+    hint = mistake.hint.replace("`", "")
+    assert words(lead.parent).startswith(f"diagnose answers: Not yet: {mistake.name}. {hint}")
     assert diagnose(zoo.ByLayers(mistake, causal=True)).mistake == mistake.name
 
 

@@ -4,6 +4,7 @@ Elsewhere ``:mistake:`no scale` `` links to a mistake's section; a name that is 
 """
 
 import re
+from itertools import cycle
 from pathlib import Path
 
 from docutils import nodes
@@ -45,6 +46,11 @@ def paragraph(lead: str, *children: nodes.Node | str) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.strong("", lead), nodes.Text(" "), *said)
 
 
+def said(text: str) -> list[nodes.Node]:
+    """Running text whose code stands between backticks."""
+    return [nodes.literal("", part) if code else nodes.Text(part) for code, part in zip(cycle((False, True)), text.split("`"), strict=False)]
+
+
 def reported(address: str) -> str:
     """Words for the address of an issue or a pull request."""
     owner, kind, number = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)/(issues|pull)/(\d+)", address).groups()
@@ -79,14 +85,14 @@ class Zoo(SphinxDirective):
 
         parts = [
             nodes.title("", mistake.name[0].upper() + mistake.name[1:]),
-            paragraph(f"{mistake.title}.", mistake.cause),
+            paragraph(f"{mistake.title}.", *said(mistake.cause)),
             self._pictures(mistake),
-            paragraph("You would notice:", noticed(mistake)),
+            paragraph("You would notice:", *said(noticed(mistake))),
             self._numbers(mistake),
-            paragraph("diagnose answers:", nodes.emphasis("", str(diagnose(candidate(mistake))))),
+            paragraph("diagnose answers:", *said(str(diagnose(candidate(mistake))))),
         ]
         if mistake.also:
-            parts.append(paragraph("The same numbers come from", f"{mistake.also}."))
+            parts.append(paragraph("The same numbers come from", *said(f"{mistake.also}.")))
         report = nodes.reference("", reported(mistake.report), internal=False, refuri=mistake.report)
         parts.append(paragraph("A report of this kind:", report, "."))
         return nodes.section("", *parts, ids=[mistake.anchor], names=[mistake.name])

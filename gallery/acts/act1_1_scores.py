@@ -71,5 +71,6 @@ for token, share in zip(JOURNEY.tokens, drawn.tolist(), strict=True):
     print(f"{token:8}{share:.4f}")
 
 # %%
-# Softmax brings in an exponential where a plain division by the sum would also give rows of 1. What is the exponential
-# good for? The next script answers: *Dividing by the sum breaks on a negative score, softmax does not*.
+# Softmax brings in an exponential where a plain division by the sum would also give rows of 1. What is the
+# exponential good for? The next script answers: :doc:`Dividing by the sum breaks on a negative score, softmax does
+# not <act1_2_softmax_or_sum>`.

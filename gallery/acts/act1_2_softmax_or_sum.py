@@ -89,5 +89,5 @@ print("as written:", naive)
 print("by torch:  ", large.softmax(dim=-1))
 
 # %%
-# So far a token has one vector for everything: it asks with it, is asked by it, and hands it over. Must one vector do all
-# three? The next script: *Query, key and value are three views of one token*.
+# So far a token has one vector for everything: it asks with it, is asked by it, and hands it over. Must one vector do
+# all three? The next script: :doc:`Query, key and value are three views of one token <act2_1_three_views>`.

@@ -72,6 +72,6 @@ assert v2.scores.abs().max() < 0.5
 print(f"lowest {lowest:.4f}, equal {1 / 6:.4f}, highest {highest:.4f}")
 
 # %%
-# The dials are in place; what they should be set to, only training can say. But these vectors are two numbers wide, and
-# real ones often 64 or more. What does width do to a score? The next script: *Without the root of d_k, softmax collapses
-# into a spike*.
+# The dials are in place; what they should be set to, only training can say. But these vectors are two numbers wide,
+# and real ones often 64 or more. What does width do to a score? The next script: :doc:`Without the root of d_k,
+# softmax collapses into a spike <act2_2_why_root_d_k>`.

@@ -104,6 +104,6 @@ assert slopes["unscaled"] < slopes["scaled"] / 5
 print(f"mean slope of the largest weight: {slopes['unscaled']:.2f} unscaled, {slopes['scaled']:.2f} scaled")
 
 # %%
-# Queries may now be as wide as they like, but each still looks at all the keys, later ones included. A model that writes
-# must not read what it has yet to write. Where does one hide it? The next script: *A mask before softmax equals a mask
-# after it, renormalised*.
+# Queries may now be as wide as they like, but each still looks at all the keys, later ones included. A model that
+# writes must not read what it has yet to write. Where does one hide it? The next script: :doc:`A mask before softmax
+# equals a mask after it, renormalised <act3_1_mask_before_and_after>`.

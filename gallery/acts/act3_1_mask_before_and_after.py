@@ -80,5 +80,6 @@ print("masked after: ", late)
 print("masked before:", early)
 
 # %%
-# In training, a second kind of zero falls on the weights, this time by chance, and there the rows do *not* sum to 1. How
-# can that be right? The next script: *Dropout silences weights, and their mean survives*.
+# In training, a second kind of zero falls on the weights, this time by chance, and there the rows do *not* sum to 1.
+# How can that be right? The next script: :doc:`Dropout silences weights, and their mean survives
+# <act3_2_dropout_on_weights>`.

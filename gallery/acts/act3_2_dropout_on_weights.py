@@ -91,6 +91,6 @@ with torch.no_grad():
 assert all(torch.equal(context, 0 * output[0]) or torch.equal(context, 2 * output[0]) for context in first)
 
 # %%
-# One attention is now complete: three views, scaled, masked, with dropout. But it has one set of weights for each token,
-# and a word may have more than one reason to look back. What does a second one see? The next script: *Two heads read one
-# sentence differently*.
+# One attention is now complete: three views, scaled, masked, with dropout. But it has one set of weights for each
+# token, and a word may have more than one reason to look back. What does a second one see? The next script: :doc:`Two
+# heads read one sentence differently <act4_1_heads_read_differently>`.

@@ -78,5 +78,6 @@ further = (gaps > apart).double().mean().item()
 assert 0.1 < further < 0.9
 
 # %%
-# Two heads here are two modules, run one after the other. Real code has a single module that cuts its width into heads.
-# Is that another computation? The next script: *A stack of heads equals one split projection*.
+# Two heads here are two modules, run one after the other. Real code has a single module that cuts its width into
+# heads. Is that another computation? The next script: :doc:`A stack of heads equals one split projection
+# <act4_2_stack_equals_split>`.

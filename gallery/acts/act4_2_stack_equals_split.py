@@ -90,5 +90,5 @@ for name, wrong in mistakes.items():
     print(f"{name}: noticed")
 
 # %%
-# One computation, then, written in two ways. Is it also one bill? The next script: *More heads cost nothing when the width
-# is split, except for their maps*.
+# One computation, then, written in two ways. Is it also one bill? The next script: :doc:`More heads cost nothing when
+# the width is split, except for their maps <act4_3_what_heads_cost>`.

@@ -89,5 +89,6 @@ half = MultiHeadAttention(WIDTH, WIDTH, TOKENS, 0.0, 1)(x[: TOKENS // 2], need_w
 assert 4 * half.nbytes == split[0][2]
 
 # %%
-# Every number here was counted, so it is the same on any machine. Seconds are not; ``make bench`` measures them on yours.
-# What do the lines behind these scripts look like? The page *The real code* reads them one by one.
+# Every number here was counted, so it is the same on any machine. Seconds are not; ``make bench`` measures them on
+# yours. The pictures end here. What do masks, shapes and scales mean in the code of others? :doc:`Conventions
+# </conventions>`.

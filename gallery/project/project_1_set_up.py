@@ -143,5 +143,5 @@ if tokens == list(CAT.tokens):
 #     plt.show()
 
 # %%
-# Every word is now a row of numbers, and no row knows of any other. How does a word find out which others matter to it?
-# The next step: *Query, key, value: every word scores every word*.
+# Every word is now a row of numbers, and no row knows of any other. How does a word find out which others matter to
+# it? The next step: :doc:`Step 2. Query, key, value: every word scores every word <project_2_query_key_value>`.

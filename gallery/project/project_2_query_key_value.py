@@ -215,5 +215,5 @@ if example:
 # %%
 # Your own sentence can be :lab:`compared in the lab, cell by cell <example=text&attention=SelfAttention_v2&view=scores>`.
 #
-# The choice is hard, and nobody asked for it: the weights are random. What softens it? The next step: *Scale and
-# complete: divided by 8, the spike opens*.
+# The choice is hard, and nobody asked for it: the weights are random. What softens it? The next step: :doc:`Step 3.
+# Scale and complete: divided by 8, the spike opens <project_3_scale_and_complete>`.

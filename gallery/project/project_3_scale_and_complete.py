@@ -211,5 +211,6 @@ if example:
 # %%
 # Take the scale away and put it back on your own sentence, :lab:`in the lab <example=text&attention=SelfAttention_v2>`.
 #
-# One map, one reason to look. But a word may have more than one: its verb, its article, what it stands for. Can it look
-# in several ways at once? The next step: *Four heads look at once, and untrained heads do not specialise*.
+# One map, one reason to look. But a word may have more than one: its verb, its article, what it stands for. Can it
+# look in several ways at once? The next step: :doc:`Step 4. Four heads look at once, and untrained heads do not
+# specialise <project_4_multi_head>`.

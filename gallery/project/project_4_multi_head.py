@@ -292,4 +292,4 @@ if example:
 # The heads of your own sentence, side by side: :lab:`in the lab <example=text&attention=MultiHeadAttention>`.
 #
 # Everything so far was checked against this page, and the page might be wrong. Does PyTorch agree? The next step:
-# *Validate: PyTorch's own attention gives your output and your gradients*.
+# :doc:`Step 5. Validate: PyTorch's own attention gives your output and your gradients <project_5_validate>`.

@@ -310,5 +310,6 @@ if example:
 #         print(f"{name}: output and weights of all heads agree")
 
 # %%
-# The causal case was waved through: it agreed, and nobody has looked at it. What does a mask do to the map, and what is
-# it for? The next step: *Secret mission: no word sees a later one, so words can follow one another*.
+# The causal case was waved through: it agreed, and nobody has looked at it. What does a mask do to the map, and what
+# is it for? The next step: :doc:`Secret mission: no word sees a later one, so words can follow one another
+# <project_6_secret_mission>`.

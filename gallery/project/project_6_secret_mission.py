@@ -335,5 +335,5 @@ assert wrong["inverted mask"][0, :, -1].isnan().all()
 # %%
 # Hide the later words of your own sentence: :lab:`in the lab <example=text&attention=MultiHeadAttention&causal=true>`.
 #
-# You have built all of it. What is worth keeping? The last page: *Wrap-up: the whole program on one screen, and ten
-# questions*.
+# You have built all of it. What is worth keeping? The last page: :doc:`Wrap-up: the whole program on one screen, and
+# ten questions <project_7_wrap_up>`.

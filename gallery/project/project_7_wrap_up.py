@@ -212,5 +212,6 @@ assert diagnose(multi_head).ok
 #       It returns one tensor, the output, and gradients flow through it. The weights are never handed out.
 
 # %%
-# That is all of it: a comparison, a softmax, an average, several times over. What would your own sentence look like? Put
-# it in the one line, and run the program again, or type it :lab:`into the lab <example=text&attention=MultiHeadAttention>`.
+# That is all of it: a comparison, a softmax, an average, several times over. Put your own sentence in the one line,
+# and run the program again, or type it :lab:`into the lab <example=text&attention=MultiHeadAttention>`. And if your
+# own code runs, and its numbers are others? :doc:`The bug zoo </zoo>` knows sixteen ways to go wrong.

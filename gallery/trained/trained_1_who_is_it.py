@@ -173,4 +173,4 @@ assert all(abs(each["one layer, easy, pick"] - 0.5) < 0.1 for each in rows)
 
 # %%
 # A head learned here because the task asked for it. Does one appear when a model only predicts the next word? The
-# next script: *A head learns to copy, all at once*.
+# next script: :doc:`A head learns to copy, all at once <trained_2_induction>`.

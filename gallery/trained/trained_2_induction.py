@@ -135,5 +135,6 @@ assert min(falls) >= WARM_UP
 assert max(falls) <= 2 * WARM_UP + 40
 
 # %%
-# A model that can copy is not yet one that can tell. The next script: *A small model writes, and remembers whose drum
-# it was*.
+# A model that can copy is not yet one that can tell. Can one as small write stories, and which of its heads would
+# remember whom they are about? The next script: :doc:`A small model writes stories, and one head remembers the thing
+# <trained_3_left_to_right>`.

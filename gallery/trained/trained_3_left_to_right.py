@@ -151,4 +151,4 @@ assert all(each["without it"] < each["thing"] - 0.15 for each in rows)
 # between two.
 #
 # All of these models are tiny, and made to be looked at. Do the heads of a real one behave like that? The next
-# script: *A heatmap is not a proof: the heads of a published model*.
+# script: :doc:`A heatmap is not a proof: the heads of a published model <trained_4_real_heads>`.

@@ -120,5 +120,5 @@ assert who["right"].max() < 0.5
 # - It does not show what for: switch the head off, and see what is lost.
 # - It does not choose itself: among 72 heads, one will always look clever.
 #
-# Which of the pictures that you have seen elsewhere would pass? Build attention with your own hands, and ask yours:
-# *Step 1. Set up: a sentence becomes rows of 64 numbers*.
+# Which of the pictures that you have seen elsewhere would pass? And how are this book's own made? Each by a script
+# that you can run: :doc:`The acts in pictures <../acts/index>`.
