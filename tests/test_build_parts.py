@@ -90,7 +90,8 @@ def test_a_zip_depends_on_its_files_alone(tmp_path):
     [
         ("the ``scores`` grow", "the `scores` grow"),
         (":func:`attention_book.trace` and :py:class:`~torch.Tensor`", "`attention_book.trace` and `torch.Tensor`"),
-        ("see :doc:`Act 1 </acts/act1>`.", "see `Act 1`."),
+        ("see :doc:`Act 1 </acts/act1>`.", "see *Act 1*."),
+        ("the next: :doc:`Two heads\nread <act4_1>`.", "the next: *Two heads\nread*."),
         ("$\\sqrt{d_k}$ and `code`", "$\\sqrt{d_k}$ and `code`"),
     ],
 )

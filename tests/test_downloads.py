@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "docs" / "_ext"))
+from colab import first_cell
+from repository import Repository
+
 ROOT = Path(__file__).parent.parent
 SCRIPTS = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.glob("gallery/*/*.py"))
 # reST that a notebook's reader would see as it stands: a role, a directive, the tail of a link.
@@ -122,8 +126,12 @@ def test_the_text_of_a_notebook_holds_no_raw_markup(site, script):
     assert RAW_MARKUP.findall(text) == []
 
 
-@pytest.mark.parametrize("missing", [True, False], ids=["missing", "present"])
-def test_the_first_cell_installs_the_library_where_it_is_missing_and_only_there(site, tmp_path, missing):
+ADDRESS = {"known": Repository("https://github.com/someone/book", "main", ""), "unknown": Repository()}
+
+
+@pytest.mark.parametrize("address", ADDRESS)
+@pytest.mark.parametrize("missing", [True, False], ids=["missing", "there"])
+def test_the_first_cell_installs_the_library_where_it_is_missing_and_only_there(site, tmp_path, missing, address):
     tools = tmp_path / "tools"
     (tools / "pip").mkdir(parents=True)
     (tools / "pip" / "__init__.py").touch()
@@ -132,9 +140,15 @@ def test_the_first_cell_installs_the_library_where_it_is_missing_and_only_there(
         (tools / "sitecustomize.py").write_text(NO_LIBRARY)
     notebook = json.loads(download(site, SCRIPTS[0], ".ipynb").read_text("utf-8"))
     del notebook["cells"][1:]
-    assert notebook["cells"][0]["cell_type"] == "code"
+    (first,) = notebook["cells"]
+    assert first["cell_type"] == "code"
+    assert "".join(first["source"]).startswith(first_cell(Repository()).partition("    ")[0])
+    first["source"] = [first_cell(ADDRESS[address])]
     (tools / "first.ipynb").write_text(json.dumps(notebook))
-    run_notebook(tools / "first.ipynb", tmp_path, PYTHONPATH=str(tools))
+    if missing and address == "unknown":  # no package index is asked for a name that might be anybody's
+        with pytest.raises(AssertionError, match="needs the library of its book: %pip install <the folder of the book>"):
+            run_notebook(tools / "first.ipynb", tmp_path, PYTHONPATH=str(tools))
+    else:
+        run_notebook(tools / "first.ipynb", tmp_path, PYTHONPATH=str(tools))
     asked = (tmp_path / "asked").read_text() if (tmp_path / "asked").exists() else ""
-    assert asked.startswith("install") is missing
-    assert ("attention-book" in asked) is missing
+    assert asked == ("install --quiet attention-book @ git+https://github.com/someone/book@main" if missing and address == "known" else "")

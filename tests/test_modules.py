@@ -4,6 +4,7 @@ import copy
 import io
 import math
 import pickle
+import typing
 import warnings
 
 import pytest
@@ -836,3 +837,14 @@ def test_no_module_warns():
         warnings.simplefilter("error")
         for name in MAKERS:
             make(name)(tokens(B, N), need_weights=True)
+
+
+@modules(MAKERS)
+def test_every_attribute_is_declared_with_its_type(name):
+    """So that an editor and a type checker know what they hold; the package says py.typed."""
+    module = make(name)
+    declared = typing.get_type_hints(type(module))
+    held = [each for each in (*vars(module), *module._parameters, *module._modules, *module._buffers) if not each.startswith("_")]
+    assert len(held) >= 2
+    for attribute in held:
+        assert isinstance(getattr(module, attribute), declared[attribute]), attribute

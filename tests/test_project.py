@@ -45,3 +45,28 @@ def test_every_step_follows_the_readers_own_sentence(sentence, tmp_path):
     assert all(program.count(LINE) >= 1 for program in programs)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda program: run(program.replace(LINE, f"sentence = {sentence!r}"), tmp_path), programs))
+
+
+# What a student types wrong: in which step, the right text, the wrong one, and the mistake that the page's table then names.
+SLIPS = {
+    "no scale": ("project_4", "/ math.sqrt(query.shape[-1])", "", "no scale"),
+    "merged without transpose": ("project_4", "heads.transpose(1, 2).reshape(x.shape)", "heads.reshape(x.shape)", "merge without transpose"),
+    "mask upside down": ("project_6", "masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)", "inverted mask"),
+    "the other triangle": ("project_6", "dtype=torch.bool).tril()", "dtype=torch.bool).triu()", "lower triangle"),
+}
+
+
+@pytest.mark.parametrize("start, right, wrong, name", SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_sent_to_the_table_whose_line_has_the_same_numbers(start, right, wrong, name, tmp_path):
+    step = next(step for step in STEPS if step.stem.startswith(start)).read_text()
+    shown = step[: step.index("# The full code so far")]
+    assert shown.count(right) == 1
+    slipped = shown.replace(right, wrong)
+    with pytest.raises(AssertionError, match='run the cell under "Seeing something else\\?"'):
+        run(slipped, tmp_path)
+    # The student goes on to the table, as its cell is the only one left to run.
+    unchecked = re.sub(r"^( *)assert .*, HINT$", r"\1pass", slipped, flags=re.MULTILINE).replace("if example:", "if False:")
+    table = unchecked[: unchecked.index("# %%\n", unchecked.index("# Seeing something else?"))]
+    lines = [line.split(maxsplit=2) for line in run(table, tmp_path).splitlines() if len(line.split(maxsplit=2)) == 3]
+    numbers = {cause: values for *values, cause in lines}
+    assert numbers["yours"] == numbers[name] != numbers["right"]

@@ -20,7 +20,7 @@ from attention_book.modules import (
 from attention_book.trace import Trace, Traceable, trace
 
 #: What an act's lab, or the lab page, shows first; the names are those of the address of the page.
-DEFAULT = {
+DEFAULT: dict[str, Any] = {
     "example": "journey",
     "text": "The cat sat on the mat because it was tired",
     "attention": "simple",

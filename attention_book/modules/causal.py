@@ -35,6 +35,10 @@ class CausalAttention(nn.Module):
         tensor([-0.5874,  0.0058], grad_fn=<SelectBackward0>)
     """
 
+    W_query: nn.Linear
+    W_key: nn.Linear
+    W_value: nn.Linear
+    dropout: nn.Dropout
     mask: Tensor  # True = may look
 
     def __init__(self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False) -> None:

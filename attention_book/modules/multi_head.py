@@ -38,6 +38,8 @@ class MultiHeadAttentionWrapper(nn.Module):
         tensor([-0.5874,  0.0058,  0.5891,  0.3257], grad_fn=<SelectBackward0>)
     """
 
+    heads: nn.ModuleList
+
     def __init__(
         self, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False
     ) -> None:
@@ -106,6 +108,14 @@ class MultiHeadAttention(nn.Module):
         tensor([0.2943, 0.3897], grad_fn=<SelectBackward0>)
     """
 
+    num_heads: int
+    causal: bool
+    fused: bool
+    W_query: nn.Linear
+    W_key: nn.Linear
+    W_value: nn.Linear
+    out_proj: nn.Linear
+    dropout: nn.Dropout
     mask: Tensor  # True = may look
 
     def __init__(

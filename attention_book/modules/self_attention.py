@@ -34,6 +34,10 @@ class SelfAttention_v1(nn.Module):
         tensor([0.3061, 0.8210], grad_fn=<SelectBackward0>)
     """
 
+    W_query: nn.Parameter
+    W_key: nn.Parameter
+    W_value: nn.Parameter
+
     def __init__(self, d_in: int, d_out: int) -> None:
         check_sizes(d_in=d_in, d_out=d_out)
         super().__init__()
@@ -78,6 +82,10 @@ class SelfAttention_v2(nn.Module):
         >>> attention(JOURNEY.embeddings)[1]
         tensor([-0.0748,  0.0703], grad_fn=<SelectBackward0>)
     """
+
+    W_query: nn.Linear
+    W_key: nn.Linear
+    W_value: nn.Linear
 
     def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
         check_sizes(d_in=d_in, d_out=d_out)

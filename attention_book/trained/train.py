@@ -73,7 +73,8 @@ def head_sizes(model: Transformer) -> Tensor:
 
 
 def _tell(step: int, steps: int, loss: Tensor) -> None:
-    """A line that counts up, where somebody watches; nothing in a file or on a page."""
-    if sys.stderr.isatty() and (step % 50 == 0 or step == steps):
+    """A line that counts up, where somebody watches, at a terminal or in a notebook; nothing in a file or on a page."""
+    watched = sys.stderr.isatty() or "ipykernel" in sys.modules
+    if watched and (step % 50 == 0 or step == steps):
         end = "\n" if step == steps else ""
         print(f"\rtraining: step {step} of {steps}, loss {loss.item():.3f} ", end=end, file=sys.stderr, flush=True)

@@ -17,11 +17,15 @@ from attention_book.modules import MultiHeadAttention
 class Block(nn.Module):
     """Attention, and a perceptron where ``mlp`` is not 0, each added to what it read."""
 
+    norm: nn.LayerNorm
+    attention: MultiHeadAttention
+    mlp: nn.Module | None
+
     def __init__(self, d_model: int, num_heads: int, context_length: int, mlp: int, causal: bool) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
         self.attention = MultiHeadAttention(d_model, d_model, context_length, 0.0, num_heads, causal=causal, out_bias=False)
-        self.mlp: nn.Module | None = None
+        self.mlp = None
         if mlp:
             layers = (nn.LayerNorm(d_model), nn.Linear(d_model, mlp), nn.GELU(), nn.Linear(mlp, d_model))
             self.mlp = nn.Sequential(*layers)
@@ -65,6 +69,13 @@ class Transformer(nn.Module):
         >>> scores.shape, weights.shape  # (b, n, words), (layer, b, h, n, n)
         (torch.Size([1, 4, 11]), torch.Size([3, 1, 2, 4, 4]))
     """
+
+    sizes: dict[str, int]
+    embedding: nn.Embedding
+    positions: nn.Embedding
+    blocks: nn.ModuleList
+    norm: nn.LayerNorm
+    unembedding: nn.Linear
 
     def __init__(
         self,

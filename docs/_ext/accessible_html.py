@@ -13,7 +13,8 @@ from sphinx.util.typing import ExtensionMetadata
 # The narrowest phone shows about this many characters of code, of a formula: more will scroll.
 CODE_FITS = 24
 FORMULA_FITS = 20
-FIGURE_FITS = 640  # pixels: book.css draws no figure narrower that is wider by itself, or its numbers could not be read
+FIGURE_FITS = 480  # pixels: book.css draws no figure narrower that is wider by itself, or its numbers could not be read
+FIGURE_IS_WIDE = 640
 
 
 def text_of(markup):
@@ -37,7 +38,8 @@ def mend_formula(found):
 def mend_figure(found):
     if int(found["width"]) <= FIGURE_FITS:
         return found[0]
-    return f'<span class="wide-figure" tabindex="0" role="group" aria-label="Figure">{found[0]}</span>'
+    kind = "wide-figure wider" if int(found["width"]) > FIGURE_IS_WIDE else "wide-figure"
+    return f'<span class="{kind}" tabindex="0" role="group" aria-label="Figure">{found[0]}</span>'
 
 
 def mend_thumbnail(found):

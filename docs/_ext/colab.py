@@ -13,8 +13,11 @@ FIRST_CELL = """\
 import importlib.util
 
 if importlib.util.find_spec("attention_book") is None:
-    %pip install --quiet "{requirement}"
+    {otherwise}
 """
+INSTALL = '%pip install --quiet "attention-book @ git+{repository.url}@{repository.ref}"'
+# A name asked of a package index might be anybody's.
+SAY = 'raise ModuleNotFoundError("this notebook needs the library of its book: %pip install <the folder of the book>, then run all again")'
 
 
 def version_of(root: Path) -> str:
@@ -22,18 +25,15 @@ def version_of(root: Path) -> str:
     return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 
 
-def requirement(repository, version: str) -> str:
-    """What pip is asked for: the sources that this site was built from, if their address is known."""
-    if repository.url:
-        return f"attention-book @ git+{repository.url}@{repository.ref}"
-    return f"attention-book=={version}"
+def first_cell(repository) -> str:
+    """It takes the library from the sources that this site was built from; where their address is not known, it says what is missing."""
+    return FIRST_CELL.format(otherwise=INSTALL.format(repository=repository) if repository.url else SAY)
 
 
 def add_first_cell(app, config):
     version = version_of(Path(app.confdir))
     config.version = config.release = version
-    cell = FIRST_CELL.format(requirement=requirement(config.book_repository, version))
-    config.sphinx_gallery_conf["first_notebook_cell"] = cell
+    config.sphinx_gallery_conf["first_notebook_cell"] = first_cell(config.book_repository)
 
 
 def add_link(app, doctree):

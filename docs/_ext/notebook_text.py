@@ -10,11 +10,12 @@ from question import BLOCK, read
 from sphinx.util.typing import ExtensionMetadata
 
 ROLE = re.compile(r":[a-z:]+:`~?(?P<said>[^`<]+?)(?:\s*<[^`>]*>)?`")
+PAGE = re.compile(r":doc:`(?P<said>[^`<]+?)\s*<[^`>]*>`")
 
 
 def markdown(text: str) -> str:
-    """A role becomes the words that it shows, code stays code, and a fence of three stays a fence."""
-    return re.sub(r"(?<!`)``(?!`)", "`", ROLE.sub(r"`\g<said>`", text))
+    """A role becomes the words that it shows, the title of another page in italics; code stays code, and a fence of three a fence."""
+    return re.sub(r"(?<!`)``(?!`)", "`", ROLE.sub(r"`\g<said>`", PAGE.sub(r"*\g<said>*", text)))
 
 
 def fold(block: re.Match, answers: dict, label: str = "Predict") -> str:

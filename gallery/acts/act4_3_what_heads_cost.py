@@ -53,10 +53,10 @@ for heads, part, full in zip(HEADS, split, stack, strict=True):
     assert full[:2] == (heads * stack[0][0], heads * stack[0][1])
     assert part[2] == full[2] == heads * split[0][2]
 
-print("heads  parameters         multiply-adds           bytes of weights")
-print("       split    stack     split       stack       both")
+print("heads         parameters               multiply-adds  bytes of weights")
+print("         split       stack        split        stack              both")
 for heads, part, full in zip(HEADS, split, stack, strict=True):
-    print(f"{heads:5}  {part[0]:<7,}  {full[0]:<8,}  {part[1]:<10,}  {full[1]:<10,}  {full[2]:,}")
+    print(f"{heads:5}  {part[0]:7,}  {full[0]:10,}  {part[1]:11,}  {full[1]:11,}  {full[2]:16,}")
 
 # %%
 # Counted by hand

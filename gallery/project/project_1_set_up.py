@@ -87,11 +87,12 @@ plt.show()
 #
 # Noise. Ten tokens, the shape (1, 10, 64), and a first row that begins with 1.9269, 1.4873,
 # 0.9007, -2.1055.
-assert X.shape == (1, n, 64)
+HINT = 'not what this page gives: run the cell under "Seeing something else?" and look for your numbers in it'
+assert X.shape == (1, n, 64), HINT
 if tokens == list(CAT.tokens):
-    assert X.shape == (1, 10, 64)
-    assert torch.allclose(X[0, 0, :4], torch.tensor([1.9269, 1.4873, 0.9007, -2.1055]), atol=1e-4)
-    assert torch.equal(X[0], CAT.embeddings)
+    assert X.shape == (1, 10, 64), HINT
+    assert torch.allclose(X[0, 0, :4], torch.tensor([1.9269, 1.4873, 0.9007, -2.1055]), atol=1e-4), HINT
+    assert torch.equal(X[0], CAT.embeddings), HINT
 
 # %%
 # Seeing something else?

@@ -111,29 +111,30 @@ print(f"mean entropy: {entropy.mean():.4f} of at most {torch.tensor(n).log():.4f
 #
 # "cat" puts 0.6983 of its weight on "The". That is much, but not "nearly everything", as is said as well: of the ten
 # rows, one has a weight above 0.9, and five have none above 0.7.
-assert torch.allclose(unscaled.sum(dim=-1), torch.ones(1, n))
+HINT = 'not what this page gives: run the cell under "Seeing something else?" and look for your numbers in it'
+assert torch.allclose(unscaled.sum(dim=-1), torch.ones(1, n)), HINT
 if example:
-    assert abs(scores.min() - -6.0884) < 1e-4
-    assert abs(scores.max() - 6.1142) < 1e-4
-    assert abs(scores.std() - 2.3717) < 1e-4
+    assert abs(scores.min() - -6.0884) < 1e-4, HINT
+    assert abs(scores.max() - 6.1142) < 1e-4, HINT
+    assert abs(scores.std() - 2.3717) < 1e-4, HINT
     seen = [5.0703, 2.1330, 0.9117, -3.1681, 3.7120, 2.4907, 0.2641, 0.6050, -0.1653, -0.1649]
-    assert torch.allclose(scores[0, cat], torch.tensor(seen), rtol=0, atol=1e-4)
-    assert abs(unscaled[0, cat].max() - 0.6983) < 1e-4
-    assert best == 0
+    assert torch.allclose(scores[0, cat], torch.tensor(seen), rtol=0, atol=1e-4), HINT
+    assert abs(unscaled[0, cat].max() - 0.6983) < 1e-4, HINT
+    assert best == 0, HINT
     first, second = scores[0, cat].topk(2).values
-    assert abs(first - second - 1.4) < 0.05
-    assert abs((first - second).exp() - 4) < 0.2
-    assert abs(unscaled[0, cat].min() - 0.000185) < 1e-6
+    assert abs(first - second - 1.4) < 0.05, HINT
+    assert abs((first - second).exp() - 4) < 0.2, HINT
+    assert abs(unscaled[0, cat].min() - 0.000185) < 1e-6, HINT
     top = unscaled[0].amax(dim=-1)
     seen = [0.6487, 0.6983, 0.6295, 0.8881, 0.5667, 0.8103, 0.9646, 0.5181, 0.8365, 0.7983]
-    assert torch.allclose(top, torch.tensor(seen), rtol=0, atol=1e-4)
-    assert (top > 0.9).sum() == 1
-    assert (top < 0.7).sum() == 5
-    assert abs(entropy.mean() - 0.8496) < 1e-4
-    assert abs(torch.tensor(10).log() - 2.3026) < 1e-4
-    assert W_q.weight.abs().max() <= 1 / 8
-    assert abs(query.std() - 0.58) < 0.05
-    assert abs(key.std() - 0.58) < 0.05
+    assert torch.allclose(top, torch.tensor(seen), rtol=0, atol=1e-4), HINT
+    assert (top > 0.9).sum() == 1, HINT
+    assert (top < 0.7).sum() == 5, HINT
+    assert abs(entropy.mean() - 0.8496) < 1e-4, HINT
+    assert abs(torch.tensor(10).log() - 2.3026) < 1e-4, HINT
+    assert W_q.weight.abs().max() <= 1 / 8, HINT
+    assert abs(query.std() - 0.58) < 0.05, HINT
+    assert abs(key.std() - 0.58) < 0.05, HINT
 
 # %%
 # Seeing something else?

@@ -107,10 +107,11 @@ def attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-assert torch.equal(attention(query, key, value)[0], output)
-assert torch.equal(attention(query, key, value)[1], weights)
+HINT = 'not what this page gives: run the cell under "Seeing something else?" and look for your numbers in it'
+assert torch.equal(attention(query, key, value)[0], output), HINT
+assert torch.equal(attention(query, key, value)[1], weights), HINT
 everything = torch.ones(n, n, dtype=torch.bool)
-assert torch.equal(attention(query, key, value, everything)[0], output)
+assert torch.equal(attention(query, key, value, everything)[0], output), HINT
 
 # %%
 # You should see
@@ -119,25 +120,25 @@ assert torch.equal(attention(query, key, value, everything)[0], output)
 # The largest weight of "cat" falls from 0.6983 to 0.1569, the smallest rises to 0.0560. Every row is now close to even:
 # the mean entropy is 2.2613 nats of a possible 2.3026. That is the truth about random layers, and no defect: their scaled
 # scores have a spread near 1/3, so every word is heard, and training makes the differences.
-assert torch.equal(unscaled.argsort(), weights.argsort())
-assert torch.allclose(weights.sum(dim=-1), torch.ones(1, n))
+assert torch.equal(unscaled.argsort(), weights.argsort()), HINT
+assert torch.allclose(weights.sum(dim=-1), torch.ones(1, n)), HINT
 if example:
-    assert abs(scaled.std() - 1 / 3) < 0.05
-    assert abs(unscaled[0, cat].max() - 0.6983) < 1e-4
-    assert abs(weights[0, cat].max() - 0.1569) < 1e-4
-    assert abs(weights[0, cat].min() - 0.0560) < 1e-4
+    assert abs(scaled.std() - 1 / 3) < 0.05, HINT
+    assert abs(unscaled[0, cat].max() - 0.6983) < 1e-4, HINT
+    assert abs(weights[0, cat].max() - 0.1569) < 1e-4, HINT
+    assert abs(weights[0, cat].min() - 0.0560) < 1e-4, HINT
     seen = [0.1499, 0.1569, 0.1613, 0.1759, 0.1444, 0.1762, 0.1904, 0.1500, 0.1620, 0.1758]
-    assert torch.allclose(weights[0].amax(dim=-1), torch.tensor(seen), rtol=0, atol=1e-4)
-    assert (unscaled[0].amax(dim=-1) > 0.5).all()
-    assert (weights < 0.2).all()
-    assert abs(entropy.mean() - 2.2613) < 1e-4
-    assert abs(most - 2.3026) < 1e-4
-    assert even[0] == 0.1
+    assert torch.allclose(weights[0].amax(dim=-1), torch.tensor(seen), rtol=0, atol=1e-4), HINT
+    assert (unscaled[0].amax(dim=-1) > 0.5).all(), HINT
+    assert (weights < 0.2).all(), HINT
+    assert abs(entropy.mean() - 2.2613) < 1e-4, HINT
+    assert abs(most - 2.3026) < 1e-4, HINT
+    assert even[0] == 0.1, HINT
     seen = [-0.06305, -0.28968, -0.31308, -0.04566]
-    assert torch.allclose(output[0, cat, :4], torch.tensor(seen), rtol=0, atol=1e-4)
+    assert torch.allclose(output[0, cat, :4], torch.tensor(seen), rtol=0, atol=1e-4), HINT
     lead = scores[0, cat].topk(2).values
-    assert abs(lead[0] - lead[1] - 1.36) < 0.01
-    assert abs((lead[0] - lead[1]) / 8 - 0.17) < 0.01
+    assert abs(lead[0] - lead[1] - 1.36) < 0.01, HINT
+    assert abs((lead[0] - lead[1]) / 8 - 0.17) < 0.01, HINT
 
 # %%
 # Seeing something else?

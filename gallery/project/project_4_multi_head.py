@@ -40,7 +40,7 @@ from torch import nn
 
 from attention_book import CAT
 from attention_book.heatmaps import head_grid
-from attention_book.mistakes import mistake
+from attention_book.mistakes import RIGHT, mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -144,9 +144,10 @@ print("output begins", *(f"{number:.4f}" for number in output[0, 0, :4]))
 # specialise. The largest weight in all four maps is 0.3091. "it" gives "cat" 0.0580 in head 0, less than an equal share,
 # and more to "mat", 0.1022; in head 3 it is the other way round, by a little. None of it means anything: X holds random
 # numbers, and no head has ever seen a sentence.
-assert torch.allclose(weights.sum(dim=-1), torch.ones(1, 4, n))
+HINT = 'not what this page gives: run the cell under "Seeing something else?" and look for your numbers in it'
+assert torch.allclose(weights.sum(dim=-1), torch.ones(1, 4, n)), HINT
 if example:
-    assert weights.shape == (1, 4, 10, 10)
+    assert weights.shape == (1, 4, 10, 10), HINT
     heads = [  # largest weight, smallest weight, mean entropy, from "it" to "cat", from "it" to "mat"
         [0.2830, 0.0318, 2.2597, 0.0580, 0.1022],
         [0.3091, 0.0418, 2.2490, 0.1092, 0.1195],
@@ -162,10 +163,10 @@ if example:
     for head, numbers in enumerate(heads):
         attended = weights[0, head]
         found = torch.stack([attended.max(), attended.min(), entropy[head], attended[it, 1], attended[it, 5]])
-        assert torch.allclose(found, torch.tensor(numbers), rtol=0, atol=1e-4)
-    assert torch.allclose(weights[0, :, it], torch.tensor(rows), rtol=0, atol=1e-4)
-    assert torch.allclose(output[0, 0, :4], torch.tensor([-0.1961, -0.0083, -0.1770, 0.1869]), rtol=0, atol=1e-4)
-    assert 2.24 < entropy.min() < entropy.max() < 2.27
+        assert torch.allclose(found, torch.tensor(numbers), rtol=0, atol=1e-4), HINT
+    assert torch.allclose(weights[0, :, it], torch.tensor(rows), rtol=0, atol=1e-4), HINT
+    assert torch.allclose(output[0, 0, :4], torch.tensor([-0.1961, -0.0083, -0.1770, 0.1869]), rtol=0, atol=1e-4), HINT
+    assert 2.24 < entropy.min() < entropy.max() < 2.27, HINT
 
 # %%
 # What would make them specialise
@@ -185,24 +186,24 @@ for _ in range(30):
         for dial, slope in zip(dials, slopes, strict=True):
             dial -= 0.1 * slope
 _, taught = pupil(X)
-assert taught[0, 0, it, target] > 0.99
+assert taught[0, 0, it, target] > 0.99, HINT
 print(f'head 0, "{tokens[it]}" to "{tokens[target]}": {weights[0, 0, it, target]:.4f}, and after 30 steps above 0.99')
 
 # %%
 # Seeing something else?
 # ----------------------
 #
-# Look for your largest weight in the row of "it" in head 0 and for the first number of your output; each line commits a
-# mistake and prints what it gives.
+# The first line is yours: the largest weight in the row of "it" in head 0, and the first number of the output. Which line
+# has the same two? The second is right, each of the others commits a mistake.
 projected = [layer(X) for layer in (multi_head.W_q, multi_head.W_k, multi_head.W_v)]
 named = ("scale by d_model", "no scale", "split by view", "averaged weights", "merge without transpose", "no output projection")
-wrong = {"right": (output, weights)}
-wrong |= {name: mistake(name).multi_head(*projected, 4, multi_head.W_o, None) for name in named}
+lines = {"yours": (output, weights), "right": RIGHT.multi_head(*projected, 4, multi_head.W_o, None)}
+lines |= {name: mistake(name).multi_head(*projected, 4, multi_head.W_o, None) for name in named}
 torch.manual_seed(42)
 torch.randn(1, n, 64)
-wrong["the three layers of step 2 were not drawn first"] = MultiHeadAttention(64, num_heads=4)(X)
+lines["the three layers of step 2 were not drawn first"] = MultiHeadAttention(64, num_heads=4)(X)
 print("weight   output")
-for cause, (seen, maps) in wrong.items():
+for cause, (seen, maps) in lines.items():
     print(f"{maps.reshape(-1, n, n)[0, it].max():.4f}  {seen[0, 0, 0]:7.4f}  {cause}")
 
 # %%
@@ -210,9 +211,9 @@ for cause, (seen, maps) in wrong.items():
 # :mistake:`averaged weights`, and two that leave the weights as they are, :mistake:`merge without transpose` and
 # :mistake:`no output projection`.
 if example:
-    pairs = {(f"{maps.reshape(-1, n, n)[0, it].max():.4f}", f"{seen[0, 0, 0]:.4f}") for seen, maps in wrong.values()}
-    assert len(pairs) == len(wrong) == 8
-    assert all(torch.equal(wrong[name][1], weights) for name in named[-2:])
+    pairs = {(f"{maps.reshape(-1, n, n)[0, it].max():.4f}", f"{seen[0, 0, 0]:.4f}") for seen, maps in lines.values()}
+    assert len(pairs) == len(lines) - 1 == 8  # yours is right
+    assert all(torch.equal(lines[name][1], weights) for name in named[-2:])
 
 # %%
 # An error that begins "view size is not compatible" means ``view`` after ``transpose``: the numbers no longer lie in that

@@ -188,12 +188,13 @@ plt.show()
 #   you say ``average_attn_weights=False``.
 # * **Yours** to look inside: weights of every head, each step open to change. And as the test of the other two.
 alone = F.scaled_dot_product_attention(query, key, value)
-assert isinstance(alone, torch.Tensor)
-assert alone.shape == (1, n, 64)
+HINT = 'not what this page gives: run the cell under "Seeing something else?" and look for your numbers in it'
+assert isinstance(alone, torch.Tensor), HINT
+assert alone.shape == (1, n, 64), HINT
 _, averaged = official(X, X, X)
 _, by_head = multi_head(X)
-assert averaged.shape == (1, n, n)
-assert torch.allclose(averaged, by_head.mean(dim=1), rtol=0, atol=1e-6)
+assert averaged.shape == (1, n, n), HINT
+assert torch.allclose(averaged, by_head.mean(dim=1), rtol=0, atol=1e-6), HINT
 
 # %%
 # Seeing something else?
@@ -212,7 +213,7 @@ wrong |= {
     "inverted mask: the last token may see nothing": upside_down - multi_head(X, causal)[0],
 }
 for cause, difference in wrong.items():
-    print(f"{difference.abs().max():.4f}  {cause}")
+    print(f"{difference.abs().max():6.4f}  {cause}")
 if example:
     assert all(not difference.abs().max() < 0.1 for difference in wrong.values())
     assert upside_down[0, -1].isnan().all()

@@ -38,9 +38,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import attention_book
 from attention_book import CAT
 from attention_book.heatmaps import head_grid, heatmap
-from attention_book.mistakes import mistake
+from attention_book.mistakes import RIGHT, mistake
 
 sentence = "The cat sat on the mat because it was tired"
 
@@ -109,9 +110,10 @@ plt.show()
 
 # %%
 # Hatched cells are hidden: no small number, none at all. The first row has a single cell with all of its weight.
-assert torch.equal(single[0] != 0, causal)
-assert single[0, 0, 0] == 1
-assert torch.allclose(single.sum(dim=-1), torch.ones(1, n))
+HINT = 'not what this page gives: run the cell under "Seeing something else?" and look for your numbers in it'
+assert torch.equal(single[0] != 0, causal), HINT
+assert single[0, 0, 0] == 1, HINT
+assert torch.allclose(single.sum(dim=-1), torch.ones(1, n)), HINT
 
 # %%
 # Four heads under one mask
@@ -134,21 +136,21 @@ for token, free, bound in zip(tokens, unmasked[0, 0, it], weights[0, 0, it], str
 #
 # "was" and "tired" come later than "it" and get exactly 0. The eight others grow all by the same factor, 1.61, so that
 # the row sums to 1 again: their proportions stay as they were.
-assert (weights[0, :, ~causal] == 0).all()
+assert (weights[0, :, ~causal] == 0).all(), HINT
 visible = unmasked[0, 0, it, : it + 1]
-assert torch.allclose(weights[0, 0, it, : it + 1], visible / visible.sum(), rtol=0, atol=1e-6)
+assert torch.allclose(weights[0, 0, it, : it + 1], visible / visible.sum(), rtol=0, atol=1e-6), HINT
 if example:
     seen = [0.0513, 0.0935, 0.1524, 0.1278, 0.0662, 0.1647, 0.2032, 0.1410, 0.0, 0.0]
-    assert torch.allclose(weights[0, 0, it], torch.tensor(seen), rtol=0, atol=1e-4)
-    assert causal.sum() == 55
-    assert abs(1 / visible.sum() - 1.61) < 0.005
+    assert torch.allclose(weights[0, 0, it], torch.tensor(seen), rtol=0, atol=1e-4), HINT
+    assert causal.sum() == 55, HINT
+    assert abs(1 / visible.sum() - 1.61) < 0.005, HINT
 
 # %%
 # PyTorch calls the same thing ``is_causal=True``:
 cut = [multi_head.split(layer(X)) for layer in (multi_head.W_q, multi_head.W_k, multi_head.W_v)]
 official = F.scaled_dot_product_attention(*cut, is_causal=True)
 difference = (official - attention(*cut, causal)[0]).abs().max().item()
-assert difference < 1e-6
+assert difference < 1e-6, HINT
 print("as is_causal=True, within 1e-6:", difference < 1e-6)
 
 # %%
@@ -164,8 +166,8 @@ for replaced in range(n):
     for k, mask in enumerate((causal, None)):
         distance = (multi_head(other, mask)[0] - multi_head(X, mask)[0]).abs().amax(dim=-1)  # (1, n)
         changed[k, replaced] = distance[0] > 1e-6
-assert torch.equal(changed[0], causal.T)
-assert changed[1].all()
+assert torch.equal(changed[0], causal.T), HINT
+assert changed[1].all(), HINT
 print("with the mask, a token changes its own row and later ones, no earlier one:", torch.equal(changed[0], causal.T))
 print("without it, every token changes every row:", changed[1].all().item())
 
@@ -192,7 +194,7 @@ words, x, earlier = tokens[:start], X[:, :start], None
 for _ in range(5):
     output, best = next_word(x)
     if earlier is not None:
-        assert torch.allclose(output[:, :-1], earlier, rtol=0, atol=1e-6)
+        assert torch.allclose(output[:, :-1], earlier, rtol=0, atol=1e-6), HINT
     earlier = output
     words.append(vocabulary[best])
     x = torch.cat([x, rows[best].view(1, 1, 64)], dim=1)
@@ -218,33 +220,35 @@ print(f"right: {sum(right)} of {n - 1}")
 # It says "mat" after nearly everything, and is right once, where the sentence does. There are no positions either: the
 # module knows what came earlier, but not in which order. A loop that writes is finished; what it needs is training.
 if example:
-    assert words == [*tokens[:5], "mat", "mat", "mat", "mat", "sat"]
-    assert sum(right) == 1
-    assert right.index(True) == 4
-    assert [next_word(X[:, :length])[1] for length in range(1, n)].count(vocabulary.index("mat")) == 8
+    assert words == [*tokens[:5], "mat", "mat", "mat", "mat", "sat"], HINT
+    assert sum(right) == 1, HINT
+    assert right.index(True) == 4, HINT
+    assert [next_word(X[:, :length])[1] for length in range(1, n)].count(vocabulary.index("mat")) == 8, HINT
 order = torch.arange(n)
 order[:-1] = order[:-1].flip(0)  # all but the last token, backwards
-assert torch.allclose(next_word(X[:, order])[0][0, -1], multi_head(X, causal)[0][0, -1], rtol=0, atol=1e-6)
+assert torch.allclose(next_word(X[:, order])[0][0, -1], multi_head(X, causal)[0][0, -1], rtol=0, atol=1e-6), HINT
 
 # %%
 # Seeing something else?
 # ----------------------
 #
-# Look for two weights in your row of "it" in head 0, on the first token and on "it" itself; each line but the first commits
-# a mistake and prints what it gives.
+# The first line is yours: what "it" gives, in head 0, to the first token and to itself. Which line has the same two? The
+# second is right, under the library's own mask; each of the others commits a mistake.
 projected = [layer(X) for layer in (multi_head.W_q, multi_head.W_k, multi_head.W_v)]
 named = ("mask after softmax", "zero for minus infinity", "inverted mask", "lower triangle", "mask hides itself")
-wrong = {"right": weights}
-wrong |= {name: mistake(name).multi_head(*projected, 4, multi_head.W_o, causal)[1] for name in named}
-wrong["no mask at all"] = unmasked
+allowed = attention_book.causal_mask(n)
+lines = {"yours": weights, "right": RIGHT.multi_head(*projected, 4, multi_head.W_o, allowed)[1]}
+lines |= {name: mistake(name).multi_head(*projected, 4, multi_head.W_o, allowed)[1] for name in named}
+lines["no mask at all"] = unmasked
 print(" first  itself")
-for cause, maps in wrong.items():
+for cause, maps in lines.items():
     print(f"{maps[0, 0, it, 0]:.4f}  {maps[0, 0, it, it]:.4f}  {cause}")
 if example:
-    pairs = {name: (f"{maps[0, 0, it, 0]:.4f}", f"{maps[0, 0, it, it]:.4f}") for name, maps in wrong.items()}
+    pairs = {name: (f"{maps[0, 0, it, 0]:.4f}", f"{maps[0, 0, it, it]:.4f}") for name, maps in lines.items()}
     assert pairs["mask after softmax"] == pairs["no mask at all"]
-    assert len(set(pairs.values())) == len(wrong) - 1 == 6
-    assert (wrong["mask after softmax"].sum(dim=-1)[..., :-1] < 0.95).all()
+    assert pairs["yours"] == pairs["right"]
+    assert len(set(pairs.values())) == len(lines) - 2 == 6
+    assert (lines["mask after softmax"].sum(dim=-1)[..., :-1] < 0.95).all()
 
 # %%
 # Each has an entry in the bug zoo: :mistake:`mask after softmax`, :mistake:`zero for minus infinity`, :mistake:`inverted mask`,
@@ -253,8 +257,8 @@ if example:
 #
 # NaN has two places that tell its cause. In the first row: the token hides itself, and has nothing to look at. In the
 # last: the mask is upside down, and the last token is the one with nothing left.
-assert wrong["mask hides itself"][0, :, 0].isnan().all()
-assert wrong["inverted mask"][0, :, -1].isnan().all()
+assert lines["mask hides itself"][0, :, 0].isnan().all()
+assert lines["inverted mask"][0, :, -1].isnan().all()
 
 # %%
 # The full code so far

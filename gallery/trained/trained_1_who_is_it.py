@@ -82,7 +82,8 @@ rows = {sentence[-1]: answer(after, sentence)[2][:, :, it].flatten(0, 1) for sen
 names = [f"layer {layer} head {head}" for layer in range(2) for head in range(4)]
 keys = [*TIRED[:-1], "tired / soft"]
 both = {f"... because it was {word}": weights for word, weights in rows.items()}
-compare(both, names, key_tokens=keys, title='Where each trained head looks from "it"')
+figure = compare(both, names, key_tokens=keys, title='Where each trained head looks from "it"')
+figure.axes[0].set(ylabel="")  # a row is a head here, and no query
 plt.show()
 
 # %%

@@ -1,5 +1,8 @@
 """Training, much shortened: it learns, leaves global state alone, gives the same weights again, and its heads are found."""
 
+import sys
+import types
+
 import pytest
 import torch
 
@@ -92,3 +95,14 @@ def test_a_dear_head_that_nothing_needs_shrinks():
     size = head_sizes(model).item()
     train(model, lambda model: 0 * model(torch.tensor([[1, 2]])).sum(), steps=60, weight_decay=0.0, head_penalty=1.0)
     assert head_sizes(model).item() < 0.9 * size
+
+
+@pytest.mark.parametrize("watcher", ["a terminal", "a notebook", "nobody"])
+def test_who_watches_sees_training_count_up_and_nobody_else_does(watcher, capsys, monkeypatch):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    if watcher == "a notebook":
+        monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watcher == "a terminal", raising=False)
+    train_storyteller(0, steps=50)
+    told = capsys.readouterr().err
+    assert ("training: step 50 of 50" in told) is (watcher != "nobody")
