@@ -45,12 +45,21 @@ class Form:
         mask: how it takes a mask: ``"fourth"`` for one that comes after the tensors, or its keyword, or ``None``.
         mask_needed: whether it cannot be called without.
         ask_weights: the keyword that makes it return its weights, if it has one.
+        padding: its parameters for padding masks, which get no mask: theirs has another shape and, in some hands, another meaning.
+        none: those of them that have no default, and get ``None``.
     """
 
     tensors: int
     mask: str | None = None
     mask_needed: bool = False
     ask_weights: str | None = None
+    padding: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+
+    @property
+    def unchecked(self) -> str:
+        """What right code is told of its padding masks."""
+        return f"Its padding mask was not checked: it was called without {' and '.join(self.padding)}." if self.padding else ""
 
 
 class WithoutDropout(TorchFunctionMode):
@@ -82,6 +91,7 @@ def function_form(function: Callable[..., Any]) -> Form:
     except (TypeError, ValueError):  # built-in functions have no signature; PyTorch's own op takes its mask fourth
         return Form(3, "fourth")
     positional, needed, star = _positional(parameters)
+    needed = [p for p in needed if not _padding(p)]
     if (len(positional) < 3 and not star) or len(needed) > 4:
         takes = positional if len(positional) < 3 else needed
         names = ", ".join(p.name for p in takes) or "none"
@@ -103,7 +113,7 @@ def module_form(forward: Callable[..., Any]) -> Form:
     """
     parameters = list(inspect.signature(forward).parameters.values())
     positional, needed, star = _positional(parameters)
-    tensors = 1 if star else sum(_mask_name(p) is None for p in needed)
+    tensors = 1 if star else sum(_mask_name(p) is None and not _padding(p) for p in needed)
     if tensors not in (1, 3):
         names = ", ".join(p.name for p in needed) or "nothing"
         raise Refusal(f"Its forward needs {len(needed)} arguments ({names}); give it one, x, or three: query, key and value.")
@@ -122,28 +132,37 @@ def _mask_name(parameter: inspect.Parameter) -> str | None:
     return parameter.name if "mask" in parameter.name.lower() and not switch else None
 
 
+def _padding(parameter: inspect.Parameter) -> bool:
+    empty = parameter.default is inspect.Parameter.empty or parameter.default is None
+    return empty and parameter.annotation not in (bool, "bool") and bool(re.search(r"padding|(^|_)pad(_?mask)?$", parameter.name.lower()))
+
+
 def _with_mask(parameters: list[inspect.Parameter], positional: list[inspect.Parameter], needed: list[inspect.Parameter], tensors: int) -> Form:
     """Where the mask goes and how weights are asked for; what else is needed is refused."""
     kinds = inspect.Parameter
     ask = next((p.name for p in parameters if re.match(r"(need|return|output|with)_.*(weight|attn|attention)", p.name)), None)
     rest = [p for p in parameters if p not in positional[:tensors] and p.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)]
+    padding = [p for p in rest if _padding(p) and p.kind is not kinds.POSITIONAL_ONLY]
+    without, none = tuple(p.name for p in padding), tuple(p.name for p in padding if p.default is kinds.empty)
+    rest, needed = [p for p in rest if p not in padding], [p for p in needed if p not in padding]
     masks = [p for p in rest if _mask_name(p) and p.kind is not kinds.POSITIONAL_ONLY]
-    masks.sort(key=lambda p: (p.default is not kinds.empty, "padding" in p.name))
+    masks.sort(key=lambda p: p.default is not kinds.empty)
     fourth = needed[tensors] if len(needed) > tensors else None
     if fourth and not masks and not re.search(r"drop|scale|d_?k|heads?|temperature|^p$", fourth.name):
-        return Form(tensors, "fourth", True, ask)  # a mask by another name
+        return Form(tensors, fourth.name if padding else "fourth", True, ask, without, none)  # a mask by another name
     for parameter in rest:
         if parameter.default is kinds.empty and parameter not in masks[:1]:
             raise Refusal(f"It needs {parameter.name}, which nobody can guess; give it a default.")
     if not masks:
-        return Form(tensors, ask_weights=ask)
-    return Form(tensors, masks[0].name, masks[0].default is kinds.empty, ask)
+        return Form(tensors, ask_weights=ask, padding=without, none=none)
+    return Form(tensors, masks[0].name, masks[0].default is kinds.empty, ask, without, none)
 
 
 def call(function: Callable[..., Any], form: Form, tensors: tuple[Tensor, ...], mask: Tensor | None, **options: bool) -> Answer:
     """Runs a candidate on copies, and refuses one that raises, or changes what it was given."""
     copies, mask_copy = [x.clone() for x in tensors], None if mask is None else mask.clone()
     given: dict[str, Any] = {} if mask_copy is None or form.mask in (None, "fourth") else {str(form.mask): mask_copy}
+    given |= dict.fromkeys(form.none)
     try:
         result = function(*copies, *([mask_copy] if form.mask == "fourth" and mask is not None else []), **given, **options)
     except RecursionError:

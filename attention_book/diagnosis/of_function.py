@@ -24,7 +24,7 @@ def diagnose_function(candidate: Candidate) -> Diagnosis:
         rows = empty_rows(candidate, probes, reading)
         found = (rows, in_float32(candidate, float32), sizes)
         wrong = next((each for each in found if isinstance(each, Diagnosis) and not each.ok), None)
-        return wrong or (rows or Diagnosis(True, largest_difference=diagnosis.largest_difference)).told(diagnosis.hint, str(sizes))
+        return wrong or (rows or Diagnosis(True, largest_difference=diagnosis.largest_difference)).told(diagnosis.hint, str(sizes), form.unchecked)
 
     try:
         return by_axes(attempt, (4, 3, 2))

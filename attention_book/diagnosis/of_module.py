@@ -62,7 +62,7 @@ def diagnose_module(module: nn.Module) -> Diagnosis:
         length = f"With {N} tokens {stopped.stops()} Cut the mask to the number of tokens: mask[:n, :n]." if stopped else ""
         if rows:
             diagnosis = rows.told(diagnosis.hint)
-        return diagnosis.told("It hides later tokens." if reading.causal else "", width, length)
+        return diagnosis.told("It hides later tokens." if reading.causal else "", width, length, form.unchecked)
 
     return by_axes(attempt, (3, 2))
 

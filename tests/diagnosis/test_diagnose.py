@@ -100,6 +100,33 @@ def test_heads_one_number_wide_are_told_because_a_missing_scale_does_not_show():
     assert "one number wide" in diagnose(MultiHeadAttention(3, 2, 6, 0.0, 2)).hint
 
 
+# Masks of other kinds
+
+
+@pytest.mark.parametrize("kind", [zoo.Padded, zoo.PaddedNeeded])
+def test_a_padding_mask_is_not_handed_in_and_right_code_is_told_so(kind):
+    found = diagnose(kind())
+    assert found.ok, found
+    assert "Its padding mask was not checked" in found.hint
+    assert found.first_departure is None
+
+
+@pytest.mark.parametrize("kind", [zoo.Padded, zoo.PaddedNeeded])
+def test_a_mistake_beside_a_padding_mask_is_named(kind):
+    found = diagnose(kind(scale=1.0))
+    assert found.mistake == "no scale"
+    assert "padding" not in found.hint
+
+
+def test_a_padding_mask_beside_another_mask_leaves_the_other_one_checked():
+    def attention(query, key, value, padding_mask, attn_mask):
+        assert padding_mask is None
+        return zoo.fused(query, key, value, attn_mask)
+
+    assert str(diagnose(attention)) == "Right. Its padding mask was not checked: it was called without padding_mask."
+    assert diagnose(lambda query, key, value, pad, allowed: attention(query, key, value, pad, ~allowed)).mistake == "inverted mask"
+
+
 # Each mistake
 
 

@@ -127,6 +127,33 @@ class Matrices(nn.Module):
         return torch.softmax(query @ key.T / query.shape[-1] ** 0.5, dim=-1) @ value
 
 
+class Padded(nn.Module):
+    """Layers and a parameter for a padding mask, ``(b, n)``, by any name and in either meaning; each thing wrong can be had too."""
+
+    def __init__(self, hides=True, scale=2.0):
+        super().__init__()
+        self.num_heads, self.hides, self.scale = 3, hides, scale
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(12, 12) for _ in range(4))
+
+    def forward(self, x, key_padding_mask=None):
+        return self.attend(x, key_padding_mask)
+
+    def attend(self, x, mask):
+        b, n, _ = x.shape
+        query, key, value = (layer(x).view(b, n, self.num_heads, -1).transpose(1, 2) for layer in (self.q_proj, self.k_proj, self.v_proj))
+        scores = query @ key.mT / self.scale
+        if mask is not None:
+            scores = scores.masked_fill(mask[:, None, None, :] == self.hides, -torch.inf)
+        return self.out_proj((scores.softmax(-1) @ value).transpose(1, 2).reshape(b, n, -1))
+
+
+class PaddedNeeded(Padded):
+    """The same, where the padding mask has no default."""
+
+    def forward(self, x, src_key_padding_mask):
+        return self.attend(x, src_key_padding_mask)
+
+
 class Clones(nn.Module):
     """Four layers in a list, called with query, key, value and a mask, as the Annotated Transformer has it; empty rows cleared."""
 
