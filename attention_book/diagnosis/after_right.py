@@ -1,6 +1,7 @@
 """What right code is asked once its numbers hold: empty rows, other sizes, float32."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -9,8 +10,6 @@ from attention_book.diagnosis.examine import Candidate, Diagnosis
 from attention_book.diagnosis.probes import PLAIN, D, E, M, N, Probe, Reading, qkv
 from attention_book.diagnosis.verdict import IN_FLOAT32, agree, number
 from attention_book.mistakes import RIGHT
-
-CLEAR = "weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)"
 
 
 def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) -> Diagnosis | None:
@@ -28,7 +27,7 @@ def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) 
         else:
             seen, far = "an average of what is hidden from it", (got - belongs).abs().max().item()
             why = f"a large negative number in place of -inf leaves such a row its weights. {_in_float16(candidate, probe)}Fill with -inf, and clear"
-        hint = f"a query that may look at nothing gets {seen}, where zeros belong: {why} such rows after softmax: {CLEAR}."
+        hint = f"a query that may look at nothing gets {seen}, where zeros belong: {why} such rows after softmax: {probe.kind.clear}."
         return Diagnosis(True, None, hint, "empty row", far)
     return None
 
@@ -36,15 +35,16 @@ def empty_rows(candidate: Candidate, probes: Sequence[Probe], reading: Reading) 
 def _in_float16(candidate: Candidate, probe: Probe) -> str:
     """Whether the number that is filled in is too large for half precision."""
     try:
-        candidate.run(Probe(tuple(x.half() for x in probe.tensors), probe.mask, mask_axes=probe.mask_axes))
+        candidate.run(replace(probe, tensors=tuple(x.half() for x in probe.tensors), ask_weights=False))
     except Refusal as refusal:
         return f"In float16 {refusal.stops()} " if "overflow" in str(refusal) else ""
     return ""
 
 
-def other_sizes(candidate: Candidate, rank: int) -> Diagnosis | str:
+def other_sizes(candidate: Candidate, rank: int, like: Probe) -> Diagnosis | str:
     """A function on more keys than queries and wide values: what is wrong, or what to say about it."""
-    probe = Probe(qkv(rank, keys=M, width=E), torch.ones(N, M, dtype=torch.bool, device="cpu") if candidate.form.mask_needed else None)
+    everything = None if like.mask is None else torch.ones(*like.mask.shape[:-1], M, dtype=torch.bool, device="cpu")
+    probe = Probe(qkv(rank, keys=M, width=E), everything if candidate.form.mask_needed else None, kind=like.kind)
     sizes = f"With {N} queries of width {D}, {M} keys and values of width {E}"
     wrong = f"It is right for as many keys as queries. {sizes}, its output"
     try:

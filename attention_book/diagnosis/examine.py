@@ -58,8 +58,7 @@ class Candidate:
         random.seed(seed)
         torch.set_default_dtype(probe.tensors[0].dtype)  # so that a plain torch.zeros(n, d) inside fits the inputs
         options = {str(self.form.ask_weights): True} if probe.ask_weights else {}
-        mask = None if probe.mask is None else probe.mask[(None,) * (probe.mask_axes - 2)]
-        return call(self.function, self.form, probe.tensors, mask, **options)
+        return call(self.function, self.form, probe.tensors, probe.handed(), **options)
 
 
 def examine(candidate: Candidate, probes: Sequence[Probe], readings: Sequence[Reading]) -> tuple[Diagnosis, Reading]:

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from attention_book.diagnosis.after_right import empty_rows, in_float32, other_sizes
+from attention_book.diagnosis.by_kind import by_kind
 from attention_book.diagnosis.candidates import Refusal
 from attention_book.diagnosis.examine import Candidate, Diagnosis, examine
+from attention_book.diagnosis.mask_kinds import MaskKind
 from attention_book.diagnosis.probes import CAUSAL, PLAIN, N, Probe, function_probes, qkv
 
 AXES = {4: "(b, h, n, d)", 3: "(b, n, d)", 2: "(n, d)"}
@@ -12,22 +14,26 @@ AXES = {4: "(b, h, n, d)", 3: "(b, n, d)", 2: "(n, d)"}
 
 def diagnose_function(candidate: Candidate) -> Diagnosis:
     """What a function of query, key and value gives on its probes, with heads, with a batch, or for one sequence."""
+    return by_kind(candidate.form, lambda form, kind: _with_kind(Candidate(candidate.function, form), kind))
+
+
+def _with_kind(candidate: Candidate, kind: MaskKind) -> Diagnosis:
     form = candidate.form
 
     def attempt(rank: int) -> Diagnosis:
-        probes = function_probes(rank, form.mask is not None, form.mask_needed)
+        probes = function_probes(rank, form.mask is not None, form.mask_needed, kind)
         diagnosis, reading = examine(candidate, probes, [PLAIN] if form.mask else [PLAIN, CAUSAL])
         if not diagnosis.ok:
             return diagnosis
-        float32 = Probe(tuple(x.float() for x in qkv(rank, large=300.0)), probes[-1].mask if form.mask_needed else None)
-        sizes = other_sizes(candidate, rank) if not reading.causal else "It hides later tokens."
+        float32 = Probe(tuple(x.float() for x in qkv(rank, large=300.0)), probes[-1].mask if form.mask_needed else None, kind=kind)
+        sizes = other_sizes(candidate, rank, probes[-1]) if not reading.causal else "It hides later tokens."
         rows = empty_rows(candidate, probes, reading)
         found = (rows, in_float32(candidate, float32), sizes)
         wrong = next((each for each in found if isinstance(each, Diagnosis) and not each.ok), None)
         return wrong or (rows or Diagnosis(True, largest_difference=diagnosis.largest_difference)).told(diagnosis.hint, str(sizes), form.unchecked)
 
     try:
-        return by_axes(attempt, (4, 3, 2))
+        return by_axes(attempt, (4, 3) if kind.padding else (4, 3, 2))
     except Refusal as refusal:
         if refusal.step != "call":
             raise

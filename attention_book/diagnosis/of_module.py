@@ -5,8 +5,10 @@ import itertools
 from torch import Tensor, nn
 
 from attention_book.diagnosis.after_right import empty_rows, in_float32
+from attention_book.diagnosis.by_kind import by_kind
 from attention_book.diagnosis.candidates import Form, Refusal, function_form, module_form
 from attention_book.diagnosis.examine import Candidate, Diagnosis, examine
+from attention_book.diagnosis.mask_kinds import MaskKind
 from attention_book.diagnosis.of_function import by_axes, diagnose_function
 from attention_book.diagnosis.probes import ModuleReading, N, Probe, Reading, module_probes
 from attention_book.diagnosis.projections import prepare, readings
@@ -18,6 +20,10 @@ def diagnose_module(module: nn.Module) -> Diagnosis:
     if not any(parameter.dim() > 1 for parameter in copied.parameters()):
         return diagnose_function(Candidate(copied, function_form(copied.forward)))
     form = Form(3) if isinstance(copied, nn.MultiheadAttention) else module_form(copied.forward)
+    return by_kind(form, lambda form, kind: _with_kind(copied, form, kind))
+
+
+def _with_kind(copied: nn.Module, form: Form, kind: MaskKind) -> Diagnosis:
     layers = readings(copied)
     widths = [*dict.fromkeys(one.d_in for one in layers)]
     # A mask that is kept and not cut fits one length only.
@@ -29,8 +35,8 @@ def diagnose_module(module: nn.Module) -> Diagnosis:
         stopped: Refusal | None = None
         answered: Diagnosis | None = None
         # Modules differ in how many axes a mask has: (n, n), (1, n, n), (1, 1, n, n).
-        for tokens, d_in, axes in itertools.product(lengths, widths, (2, 3, 4) if form.mask else (2,)):
-            probes = module_probes(form, d_in, tokens, batch if rank == 3 else None, axes)
+        for tokens, d_in, axes in itertools.product(lengths, widths, (2, 3, 4) if form.mask and not kind.padding else (2,)):
+            probes = module_probes(form, d_in, tokens, batch if rank == 3 else None, axes, kind)
             fitting = [ModuleReading(causal, one) for causal in (False, True) for one in layers if one.d_in == d_in]
             try:
                 found, reading = examine(_as_candidate(copied, form), probes, fitting)
@@ -52,7 +58,8 @@ def diagnose_module(module: nn.Module) -> Diagnosis:
             return diagnosis
         large = tuple(x.float() * 4.0 for x in probes[0].tensors)
         rows = empty_rows(_as_candidate(copied, form), probes, reading)
-        float32 = in_float32(_as_candidate(copied.float(), form), Probe(large, probes[-1].mask if form.mask_needed else None))
+        mask = probes[-1].mask if form.mask_needed else None
+        float32 = in_float32(_as_candidate(copied.float(), form), Probe(large, mask, mask_axes=probes[-1].mask_axes, kind=kind))
         copied.double()
         for wrong in (rows, float32):
             if wrong and not wrong.ok:
@@ -64,7 +71,7 @@ def diagnose_module(module: nn.Module) -> Diagnosis:
             diagnosis = rows.told(diagnosis.hint)
         return diagnosis.told("It hides later tokens." if reading.causal else "", width, length, form.unchecked)
 
-    return by_axes(attempt, (3, 2))
+    return by_axes(attempt, (3,) if kind.padding else (3, 2))
 
 
 def _as_candidate(module: nn.Module, form: Form) -> Candidate:

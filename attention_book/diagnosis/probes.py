@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attention_book.diagnosis.candidates import Form
+from attention_book.diagnosis.mask_kinds import BOOLEAN, MaskKind, padding_masks
 from attention_book.diagnosis.projections import Projections
 from attention_book.masks import causal_mask
 from attention_book.mistakes import Mistake
@@ -32,6 +33,7 @@ class Probe:
         reads_weights: whether the values are unit vectors, so that the output shows the weights.
         ask_weights: whether a module is asked for its weights.
         mask_axes: with how many axes the mask is handed over, 2 or more.
+        kind: what is handed over for the mask.
     """
 
     tensors: tuple[Tensor, ...]
@@ -40,7 +42,12 @@ class Probe:
     reads_weights: bool = False
     ask_weights: bool = False
     mask_axes: int = 2
+    kind: MaskKind = BOOLEAN
     known: dict[tuple["Reading", Mistake], Pair] = field(default_factory=dict, repr=False)
+
+    def handed(self) -> Tensor | None:
+        """The mask as the candidate gets it."""
+        return None if self.mask is None else self.kind.hand(self.mask, self.tensors[0].dtype)[(None,) * (self.mask_axes - 2)]
 
     def expects(self, reading: "Reading", mistake: Mistake) -> Pair:
         """Output and weights if a candidate is read so and makes this mistake; NaN where anything may stand.
@@ -142,26 +149,29 @@ def masks() -> list[tuple[str, Tensor]]:
 
 
 @lru_cache(maxsize=32)
-def function_probes(rank: int, masked: bool, mask_needed: bool, *, square: bool = False) -> tuple[Probe, ...]:
+def function_probes(rank: int, masked: bool, mask_needed: bool, kind: MaskKind = BOOLEAN, *, square: bool = False) -> tuple[Probe, ...]:
     """What a function is run on. With ``square`` there are as many tokens as numbers."""
     query, key, value = qkv(rank, width=D)
     if square:
         query, key, value = query[..., :N], key[..., :N], value[..., :N]
     unit = torch.eye(*value.shape[-2:], dtype=value.dtype, device="cpu").expand(value.shape)  # the output is then the weights
     given: list[tuple[str, Tensor | None]] = [] if mask_needed else [("", None)]
-    given += masks() if masked else []
+    if masked:
+        given += padding_masks(B, N, rank) if kind.padding else masks()
     return tuple(
-        Probe((query, key, values), mask, says, reads_weights=values is unit) for says, mask in given for values in (unit, value)
+        Probe((query, key, values), mask, says, reads_weights=values is unit, kind=kind) for says, mask in given for values in (unit, value)
     )
 
 
-def module_probes(form: Form, d_in: int, tokens: int, batch: int | None, mask_axes: int = 2) -> tuple[Probe, ...]:
+def module_probes(form: Form, d_in: int, tokens: int, batch: int | None, mask_axes: int = 2, kind: MaskKind = BOOLEAN) -> tuple[Probe, ...]:
     """What a module is run on: ``x`` of shape ``(b, n, d_in)``, or ``(n, d_in)`` without a batch."""
     x = draw(batch or 1, tokens, d_in, seed=14)
     x[:, LARGE % tokens] *= 4.0
     x = x if batch else x[0]
     given: list[tuple[str, Tensor | None]] = [] if form.mask_needed else [("", None)]
-    if form.mask is not None:
+    if form.mask is not None and kind.padding and batch:
+        given += padding_masks(batch, tokens, 4)
+    elif form.mask is not None:
         given += masks() if tokens == N else [("with a causal mask", causal_mask(tokens, device="cpu"))]
     asked = (True, False) if form.ask_weights else (False,)
-    return tuple(Probe((x,) * form.tensors, mask, says, ask_weights=ask, mask_axes=mask_axes) for says, mask in given for ask in asked)
+    return tuple(Probe((x,) * form.tensors, mask, says, ask_weights=ask, mask_axes=mask_axes, kind=kind) for says, mask in given for ask in asked)

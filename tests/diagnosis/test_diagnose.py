@@ -127,6 +127,26 @@ def test_a_padding_mask_beside_another_mask_leaves_the_other_one_checked():
     assert diagnose(lambda query, key, value, pad, allowed: attention(query, key, value, pad, ~allowed)).mistake == "inverted mask"
 
 
+@pytest.mark.parametrize(("hides", "meaning"), [(True, "hidden"), (False, "may look")])
+def test_a_mask_of_one_row_for_each_sample_is_tried_in_both_meanings(hides, meaning):
+    found = diagnose(zoo.PaddedUnsaid(hides=hides))
+    assert str(found) == f"Right. That is for a padding mask of shape (b, n) in which True means {meaning}."
+    assert not diagnose(zoo.PaddedUnsaid(hides=hides, scale=1.0)).ok
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_function_with_one_row_for_each_sample_is_accepted(needed):
+    def attention(query, key, value, mask):
+        scores = query @ key.mT / key.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)
+        return scores.softmax(-1) @ value
+
+    found = diagnose(attention if needed else lambda query, key, value, mask=None: attention(query, key, value, mask))
+    assert found.ok, found
+    assert found.hint.startswith("That is for a padding mask of shape (b, n) in which True means may look.")
+
+
 # Each mistake
 
 

@@ -147,6 +147,25 @@ class Padded(nn.Module):
         return self.out_proj((scores.softmax(-1) @ value).transpose(1, 2).reshape(b, n, -1))
 
 
+class PaddedUnsaid(Padded):
+    """The same, where nothing but its use says that the mask is one of padding."""
+
+    def forward(self, x, mask=None):
+        return self.attend(x, mask)
+
+
+class Added(Padded):
+    """The same, with a mask that is added to the scores."""
+
+    def forward(self, x, attn_mask=None):
+        b, n, _ = x.shape
+        query, key, value = (layer(x).view(b, n, self.num_heads, -1).transpose(1, 2) for layer in (self.q_proj, self.k_proj, self.v_proj))
+        scores = query @ key.mT / self.scale
+        if attn_mask is not None:
+            scores = scores + attn_mask
+        return self.out_proj((scores.softmax(-1) @ value).transpose(1, 2).reshape(b, n, -1))
+
+
 class PaddedNeeded(Padded):
     """The same, where the padding mask has no default."""
 
