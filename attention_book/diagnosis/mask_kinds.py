@@ -1,4 +1,4 @@
-"""The kinds of mask that right code takes: boolean, or one row of keys for each sample.
+"""The kinds of mask that right code takes: boolean, added to the scores, or one row of keys for each sample.
 
 A probe always keeps what a query may look at; its kind says what is handed over for it.
 """
@@ -27,6 +27,10 @@ class MaskKind:
     padding: bool = False
 
 
+def _added(visible: Tensor, dtype: torch.dtype) -> Tensor:
+    return torch.zeros(visible.shape, dtype=dtype, device="cpu").masked_fill(~visible, -torch.inf)
+
+
 def _keys(visible: Tensor, dtype: torch.dtype) -> Tensor:
     return visible.flatten(0, -3)[:, 0]  # (b, n): every query of a sample may look at the same keys
 
@@ -35,6 +39,11 @@ BOOLEAN = MaskKind(lambda visible, dtype: visible)
 
 #: What is tried where a boolean mask fails.
 OTHERS = (
+    MaskKind(
+        _added,
+        "That is for masks that are added; a boolean mask is added as 0 and 1.",
+        "weights.masked_fill(mask.isneginf().all(dim=-1, keepdim=True), 0.0)",
+    ),
     MaskKind(_keys, "That is for a padding mask of shape (b, n) in which True means may look.", padding=True),
     MaskKind(lambda visible, dtype: ~_keys(visible, dtype), "That is for a padding mask of shape (b, n) in which True means hidden.", padding=True),
 )

@@ -25,7 +25,7 @@ def _with_kind(candidate: Candidate, kind: MaskKind) -> Diagnosis:
         diagnosis, reading = examine(candidate, probes, [PLAIN] if form.mask else [PLAIN, CAUSAL])
         if not diagnosis.ok:
             return diagnosis
-        float32 = Probe(tuple(x.float() for x in qkv(rank, large=300.0)), probes[-1].mask if form.mask_needed else None, kind=kind)
+        float32 = Probe(tuple(x.float() for x in qkv(rank, large=300.0)), probes[0].mask if form.mask_needed else None, kind=kind)
         sizes = other_sizes(candidate, rank, probes[-1]) if not reading.causal else "It hides later tokens."
         rows = empty_rows(candidate, probes, reading)
         found = (rows, in_float32(candidate, float32), sizes)

@@ -58,8 +58,8 @@ def _with_kind(copied: nn.Module, form: Form, kind: MaskKind) -> Diagnosis:
             return diagnosis
         large = tuple(x.float() * 4.0 for x in probes[0].tensors)
         rows = empty_rows(_as_candidate(copied, form), probes, reading)
-        mask = probes[-1].mask if form.mask_needed else None
-        float32 = in_float32(_as_candidate(copied.float(), form), Probe(large, mask, mask_axes=probes[-1].mask_axes, kind=kind))
+        mask = probes[0].mask if form.mask_needed else None  # the causal one, which leaves no row empty
+        float32 = in_float32(_as_candidate(copied.float(), form), Probe(large, mask, mask_axes=probes[0].mask_axes, kind=kind))
         copied.double()
         for wrong in (rows, float32):
             if wrong and not wrong.ok:

@@ -147,6 +147,38 @@ def test_a_function_with_one_row_for_each_sample_is_accepted(needed):
     assert found.hint.startswith("That is for a padding mask of shape (b, n) in which True means may look.")
 
 
+ADDED = "That is for masks that are added; a boolean mask is added as 0 and 1."
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_right_code_for_masks_that_are_added_is_accepted_and_told(needed):
+    def attention(query, key, value, mask):
+        scores = query @ key.mT / key.shape[-1] ** 0.5
+        return (scores if mask is None else scores + mask).softmax(-1) @ value
+
+    found = diagnose(attention if needed else lambda query, key, value, mask=None: attention(query, key, value, mask))
+    assert found.ok, found
+    assert str(found).startswith("Right, except: a query that may look at nothing gets NaN")
+    assert "weights.masked_fill(mask.isneginf().all(dim=-1, keepdim=True), 0.0)" in found.hint
+    assert str(found).endswith(ADDED)
+
+
+def test_a_right_module_for_masks_that_are_added_is_accepted_and_told():
+    found = diagnose(zoo.Added())
+    assert found.ok, found
+    assert str(found).endswith(ADDED)
+
+
+def test_masks_that_are_added_wrongly_are_not_accepted():
+    assert not diagnose(zoo.Added(scale=1.0)).ok
+    assert not diagnose(lambda query, key, value, mask: (query @ key.mT / key.shape[-1] ** 0.5 - mask).softmax(-1) @ value).ok
+    assert not diagnose(lambda query, key, value, mask: (query @ key.mT / key.shape[-1] ** 0.5 + mask.mT).softmax(-1) @ value).ok
+
+
+def test_code_that_takes_both_kinds_is_right_for_both():
+    assert str(diagnose(zoo.fused)) == "Right."
+
+
 # Each mistake
 
 
@@ -289,7 +321,7 @@ def _scores(query, key):
 SEEN = {
     "divided by 2.2361; the root of d_k is 2.6458": lambda q, k, v: (q @ k.mT / q.shape[-2] ** 0.5).softmax(-1) @ v,
     "the mask is not used": lambda q, k, v, mask: _scores(q, k).softmax(-1) @ v,
-    "Keys that are hidden with a causal mask get weight, up to": lambda q, k, v, mask: (_scores(q, k) + mask).softmax(-1) @ v,
+    "Keys that are hidden with a causal mask get weight, up to": lambda q, k, v, mask: (_scores(q, k) + 1.0 * mask).sigmoid().softmax(-1) @ v,
     "not to 1": lambda q, k, v: _scores(q, k).sigmoid() @ v,
     "none below 0": lambda q, k, v: _scores(q, k).tanh() @ v,
     "Every key gets the weight 0.2000": lambda q, k, v: (0 * _scores(q, k)).softmax(-1) @ v,
@@ -424,6 +456,10 @@ def test_minus_infinity_alone_is_right_except_for_a_query_that_may_look_at_nothi
     assert found.largest_difference is None
     assert str(found).startswith("Right, except: a query that may look at nothing gets NaN, where zeros belong: ")
     assert str(found).endswith("Clear such rows after softmax: weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0).")
+
+
+def test_a_mask_without_a_default_is_no_reason_to_see_large_scores_in_an_empty_row():
+    assert str(diagnose(lambda q, k, v, mask: _minus_infinity(q, k, v, mask))).startswith("Right, except: a query that may look at nothing gets NaN")
 
 
 def test_a_large_negative_number_for_minus_infinity_is_right_except_for_a_query_that_may_look_at_nothing():
