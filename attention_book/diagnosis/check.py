@@ -19,7 +19,9 @@ START_LIMIT = 120.0  # seconds for torch to be imported, which is not the file's
 def main(argv: Sequence[str]) -> int:
     """Runs the command; returns 0 if the attention is right, 1 if not, 2 if the file cannot be used."""
     parser = argparse.ArgumentParser(
-        prog="python -m attention_book check", description="Say whether the attention in a file is right, or which mistake it makes."
+        prog="python -m attention_book check",
+        description="Say whether the attention in a file is right, or which mistake it makes. "
+        "Masks are handed in with True where a query may look, as in F.scaled_dot_product_attention; in nn.MultiheadAttention True means hidden.",
     )
     parser.add_argument("file", type=Path, help="a Python file with a function of (query, key, value) or a module of (x)")
     parser.add_argument("--name", help="what to check, if the file holds several functions or modules")

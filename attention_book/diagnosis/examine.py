@@ -15,6 +15,10 @@ from attention_book.diagnosis.verdict import EXACT, Observation, Verdict, first_
 from attention_book.mistakes import RIGHT, mistake
 
 DROPOUT = mistake("dropout in evaluation")
+INVERTED = mistake("inverted mask")
+HANDED_IN = (
+    "diagnose hands in masks in which True means may look; if yours means hidden, as in nn.MultiheadAttention, the code is right: see Conventions."
+)
 
 
 @dataclass(frozen=True)
@@ -100,8 +104,9 @@ def _told(observations: Sequence[Observation], verdict: Verdict) -> Diagnosis:
     if verdict.fitting and verdict.fitting[0] is not RIGHT:
         mistake, *others = verdict.fitting
         step, far = _step(observations, verdict.reading)
+        handed_in = HANDED_IN if mistake is INVERTED and any(observation.probe.mask is not None for observation in observations) else ""
         also = f"(With these sizes the same numbers come from: {', '.join(other.name for other in others)}.)" if others else ""
-        return Diagnosis(False, mistake.name, mistake.hint, step, far).told(also)
+        return Diagnosis(False, mistake.name, mistake.hint, step, far).told(handed_in, also)
     far = largest_difference(observations, verdict.reading)
     for observation in observations:
         for name, x in (("output", observation.answer.output), ("weights", observation.answer.weights)):

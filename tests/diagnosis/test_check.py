@@ -199,6 +199,12 @@ def test_a_time_limit_that_is_none_is_refused(capsys, limit):
     assert f"{limit!r} is no time limit" in capsys.readouterr().err
 
 
+def test_the_help_says_what_true_means_in_a_mask(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "Masks are handed in with True where a query may look" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_neighbour_of_the_file_can_be_imported(quick_check, tmp_path):
     (tmp_path / "neighbour.py").write_text("root = 0.5\n")
     code = "from neighbour import root\n" + function(RIGHT.replace("0.5", "root"))

@@ -179,6 +179,21 @@ def test_code_that_takes_both_kinds_is_right_for_both():
     assert str(diagnose(zoo.fused)) == "Right."
 
 
+HANDED_IN = (
+    "diagnose hands in masks in which True means may look; if yours means hidden, as in nn.MultiheadAttention, the code is right: see Conventions."
+)
+
+
+def test_an_inverted_mask_that_is_handed_in_is_told_what_true_means():
+    inverted = next(mistake for mistake in MISTAKES if mistake.name == "inverted mask")
+    found = diagnose(named(inverted))
+    assert found.mistake == "inverted mask"
+    assert HANDED_IN in found.hint
+    own = diagnose(zoo.ByLayers(inverted, causal=True))
+    assert own.mistake == "inverted mask"
+    assert "hands in" not in own.hint  # its own mask is not handed in
+
+
 # Each mistake
 
 
