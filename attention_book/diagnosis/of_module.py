@@ -11,7 +11,9 @@ from attention_book.diagnosis.examine import Candidate, Diagnosis, examine
 from attention_book.diagnosis.mask_kinds import MaskKind
 from attention_book.diagnosis.of_function import by_axes, diagnose_function
 from attention_book.diagnosis.probes import ModuleReading, N, Probe, Reading, module_probes
-from attention_book.diagnosis.projections import prepare, readings
+from attention_book.diagnosis.projections import norm_layers, prepare, readings
+
+BLOCK = "It holds a norm or a residual: give diagnose the attention alone, as in diagnose(block.attention)."
 
 
 def diagnose_module(module: nn.Module) -> Diagnosis:
@@ -20,7 +22,14 @@ def diagnose_module(module: nn.Module) -> Diagnosis:
     if not any(parameter.dim() > 1 for parameter in copied.parameters()):
         return diagnose_function(Candidate(copied, function_form(copied.forward)))
     form = Form(3) if isinstance(copied, nn.MultiheadAttention) else module_form(copied.forward)
-    return by_kind(form, lambda form, kind: _with_kind(copied, form, kind))
+    around = BLOCK if norm_layers(copied) else ""
+    try:
+        found = by_kind(form, lambda form, kind: _with_kind(copied, form, kind))
+    except Refusal as refusal:
+        if refusal.step not in ("layers", "shape"):
+            raise
+        raise Refusal(f"{refusal} {around}".strip(), refusal.step) from None
+    return found if found.ok or found.mistake else found.told(around)
 
 
 def _with_kind(copied: nn.Module, form: Form, kind: MaskKind) -> Diagnosis:

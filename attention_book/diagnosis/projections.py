@@ -54,15 +54,24 @@ def prepare(module: nn.Module) -> nn.Module:
         raise Refusal(f"The module cannot be copied: {type(error).__name__}: {error}", "copy") from error
     placed = [part for part in copied.modules() if isinstance(part, nn.Linear | nn.MultiheadAttention)]
     biases = {id(p) for part in placed for name, p in part.named_parameters(recurse=False) if "bias" in name}
+    # A norm whose weights were 0 would give the same whatever goes in.
+    norms = {id(p): 0.0 if re.search("bias|beta|shift", name) else 1.0 for part in norm_layers(copied) for name, p in part.named_parameters(recurse=False)}
     generator = torch.Generator().manual_seed(1)
     for parameter in copied.parameters():
         if parameter.device.type == "meta":
             raise Refusal("The module has no numbers yet, it is on the meta device; call module.to_empty(device='cpu') and set its weights.", "copy")
-        if parameter.dim() > 1:
+        if id(parameter) in norms and parameter.dim() == 1:
+            parameter.data = torch.full_like(parameter, norms[id(parameter)])
+        elif parameter.dim() > 1:
             parameter.data = _draw(parameter, generator) * 1.5 / parameter.shape[-1] ** 0.5
         elif parameter.numel() > 1:  # a bias that nobody can place is 0
             parameter.data = _draw(parameter, generator) * (0.3 if id(parameter) in biases else 0.0)
     return copied
+
+
+def norm_layers(module: nn.Module) -> list[nn.Module]:
+    """The parts of a module that are norms, by the names of their classes."""
+    return [part for part in module.modules() if part is not module and "Norm" in type(part).__name__]
 
 
 def _draw(like: Tensor, generator: torch.Generator) -> Tensor:

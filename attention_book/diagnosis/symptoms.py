@@ -25,7 +25,10 @@ def symptoms(observations: Sequence[Observation], reading: Reading, limit: int =
 
 
 def _ignores_mask(observations: Sequence[Observation]) -> bool:
-    """Whether the same inputs give the same numbers under every mask."""
+    """Whether the same inputs give the same numbers under every mask, unless every token gets the same: then nothing is used."""
+    rows = [observation.answer.output.flatten(0, -2) for observation in observations]
+    if all(torch.equal(each, each[:1].expand_as(each)) for each in rows):
+        return False
     first = {observation.probe.reads_weights: observation.answer.output for observation in observations[::-1]}
     return all(torch.equal(observation.answer.output, first[observation.probe.reads_weights]) for observation in observations)
 

@@ -21,6 +21,7 @@ from attention_book import (
     scaled_dot_product_attention,
 )
 from attention_book.diagnosis.probes import CAUSAL, PLAIN, function_probes
+from attention_book.diagnosis.projections import prepare
 from attention_book.diagnosis.verdict import EXACT, NAMED_BY_NUMBERS
 from attention_book.mistakes import RIGHT
 from tests.diagnosis import zoo
@@ -361,6 +362,40 @@ def test_a_module_that_mixes_samples_departs_in_its_output():
     found = diagnose(zoo.Wrapper(batch_first=False, average_attn_weights=False))
     assert not found.ok
     assert found.mistake is None
+
+
+NORM = "It holds a norm or a residual: give diagnose the attention alone, as in diagnose(block.attention)."
+
+
+@pytest.mark.parametrize("norm", [nn.LayerNorm, nn.RMSNorm, zoo.ScaleNorm])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_block_around_the_attention_is_told_to_give_the_attention_alone(norm, first):
+    found = diagnose(zoo.Block(norm, first))
+    assert not found.ok
+    assert found.mistake is None
+    assert found.hint.endswith(NORM)
+    assert "the mask is not used" not in found.hint
+    assert diagnose(zoo.Block(norm, first).attention).ok
+
+
+def test_a_block_with_layers_that_cannot_be_placed_is_told_too():
+    found = diagnose(zoo.Block(more=5))
+    assert "It has 9 layers, and 3 or 4 are expected" in found.hint
+    assert found.hint.endswith(NORM)
+    assert NORM not in str(diagnose(nn.Linear(4, 4)))
+
+
+@pytest.mark.parametrize("norm", [nn.LayerNorm, nn.RMSNorm, zoo.ScaleNorm])
+def test_the_weights_of_a_norm_stay_one(norm):
+    copied = prepare(zoo.Block(norm))
+    for name, parameter in copied.norm.named_parameters():
+        assert set(parameter.tolist()) == {1.0 if name == "weight" else 0.0}
+
+
+def test_an_output_that_does_not_depend_on_x_is_not_said_to_leave_the_mask_unused():
+    found = diagnose(zoo.Zeros())
+    assert not found.ok
+    assert "the mask is not used" not in found.hint
 
 
 # What keeps a candidate from being compared
