@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attention_book.diagnosis.probes import Probe, Reading
-from attention_book.diagnosis.verdict import Observation, agree, like, number
+from attention_book.diagnosis.verdict import Observation, agree, apart, like, number
 from attention_book.mistakes import RIGHT
 
 SEEN = 1e-6  # what counts as a difference
@@ -57,7 +57,7 @@ def _seen(probe: Probe, reading: Reading, weights: Tensor, right: Tensor) -> Ite
         yield f"Its weights go down to {number(rows.min().item())}; softmax gives none below 0."
     sums = rows.sum(dim=-1)
     if (sums - 1).abs().max() > SEEN:
-        yield f"The rows of its weights sum to between {number(sums.min().item())} and {number(sums.max().item())}, not to 1."
+        yield f"The rows of its weights sum to between {apart(sums.min().item(), 1.0)[0]} and {apart(sums.max().item(), 1.0)[0]}, not to 1."
     elif rows.shape[-1] > 1 and rows.std(dim=-1).max() < SEEN:
         yield f"Every key gets the weight {number(rows[0, 0].item())}: its scores are all the same."
     elif hidden is None:
@@ -73,4 +73,5 @@ def _another_scale(probe: Probe, weights: Tensor, right: Tensor) -> Iterator[str
     factor = (seen * there).sum() / there.square().sum()
     if len(probe.tensors) == 3 and factor > 0 and abs(factor - 1) > SEEN and agree(seen, factor * there, 1e-5):
         root = probe.tensors[0].shape[-1] ** 0.5
-        yield f"Its scores are as if divided by {number(root / factor.item())}; the root of d_k is {number(root)} here."
+        divisor, belongs = apart(root / factor.item(), root)
+        yield f"Its scores are as if divided by {divisor}; the root of d_k is {belongs} here."

@@ -126,14 +126,20 @@ def first_departure(observations: Sequence[Observation], reading: Reading) -> tu
             *lead, row, column = off.nonzero()[0].tolist()
             where = f"row {row}, {'number' if step == 'output' else 'key'} {column}"
             where += f" of [{', '.join(map(str, lead))}]" if any(lead) else ""
-            seen, belongs = (number(x[(*lead, row, column)].item()) for x in (got, right))
+            seen, belongs = apart(*(x[(*lead, row, column)].item() for x in (got, right)))
             verb = "departs" if step == "output" else "depart"
             return step, f"Its {step} {verb} first at {where}{_when(observation)} (counted from 0): {seen} where {belongs} belongs."
     return "output", ""
 
 
-def number(x: float) -> str:
+def number(x: float, digits: int = 4) -> str:
     """Four decimals, or as many digits as it takes to see something."""
     if math.isnan(x):
         return "NaN"
-    return f"{x:.4f}" if x == 0 or 1e-3 <= abs(x) < 1e5 else f"{x:.3g}"
+    return f"{x:.{digits}f}" if x == 0 or 1e-3 <= abs(x) < 1e5 else f"{x:.{digits - 1}g}"
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to see that they differ."""
+    pairs = [(number(one, digits), number(other, digits)) for digits in range(4, 17)]
+    return next(((seen, there) for seen, there in pairs if seen != there), pairs[0])

@@ -22,7 +22,7 @@ from attention_book import (
 )
 from attention_book.diagnosis.probes import CAUSAL, PLAIN, function_probes
 from attention_book.diagnosis.projections import prepare
-from attention_book.diagnosis.verdict import EXACT, NAMED_BY_NUMBERS
+from attention_book.diagnosis.verdict import EXACT, NAMED_BY_NUMBERS, apart
 from attention_book.mistakes import RIGHT
 from tests.diagnosis import zoo
 
@@ -328,6 +328,27 @@ def test_the_first_departure_gives_the_number_seen_and_the_number_that_belongs_t
     assert f"row 0, key 0 (counted from 0): {1.5 * belongs:.4f} where {belongs:.4f} belongs" in found.hint
     assert "sum to between 1.5000 and 1.5000, not to 1" in found.hint
     assert found.first_departure == "weights"
+
+
+@pytest.mark.parametrize("far", [1e-2, 2e-4, 3e-5])
+def test_numbers_that_differ_are_printed_with_as_many_digits_as_it_takes(far):
+    found = diagnose(lambda q, k, v: zoo.softmaxed(q, k, v) * (1 + far))
+    seen, belongs = re.search(r"(\S+) where (\S+) belongs", found.hint).groups()
+    assert seen != belongs
+    assert float(seen) == pytest.approx(float(belongs) * (1 + far), rel=far)
+    assert len(belongs) <= 8  # and no more digits than that
+    sums = re.search(r"sum to between (\S+) and (\S+), not to 1", found.hint).groups()
+    assert min(abs(float(x) - 1) for x in sums) > far / 2, sums
+
+
+def test_numbers_apart_keep_their_kind_and_equal_ones_stay_short():
+    assert apart(0.5, 0.25) == ("0.5000", "0.2500")
+    assert apart(-0.49041, -0.49044) == ("-0.49041", "-0.49044")
+    assert apart(1.00001e-5, 1.00002e-5) == ("1.00001e-05", "1.00002e-05")
+    assert apart(123456.0, 123457.0) == ("123456", "123457")
+    assert apart(0.0, 4e-6) == ("0.0000", "4e-06")
+    assert apart(float("nan"), 0.5) == ("NaN", "0.5000")
+    assert apart(0.5, 0.5) == ("0.5000", "0.5000")
 
 
 def _scores(query, key):
