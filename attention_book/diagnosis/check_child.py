@@ -5,6 +5,7 @@
 FOLDER receives ``stage``, what is being done, and at the end ``result.json``: exit status and text.
 """
 
+import importlib
 import importlib.machinery
 import importlib.util
 import inspect
@@ -44,14 +45,17 @@ class Unusable(Exception):
 
 
 def read(file: Path) -> ModuleType:
-    """Runs a file as Python would import it."""
-    loader = importlib.machinery.SourceFileLoader(file.stem.replace(".", "_"), str(file))
+    """Runs a file as Python would import it, by its dotted name if it stands in a package."""
+    name, root = _place(file)
+    loader = importlib.machinery.SourceFileLoader(name, str(file))
     spec = importlib.util.spec_from_loader(loader.name, loader)
     assert spec is not None  # a loader is given
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    sys.path.insert(0, str(file.parent.resolve()))
+    sys.path[:0] = dict.fromkeys((str(root), str(file.parent.resolve())))  # neighbours too, as for a file that is run
     try:
+        if "." in name:
+            importlib.import_module(name.rpartition(".")[0])
+        sys.modules[name] = module
         loader.exec_module(module)
     except SyntaxError as error:
         raise Unusable(f"{file} is no valid Python: line {error.lineno}: {error.msg}.") from error
@@ -62,6 +66,14 @@ def read(file: Path) -> ModuleType:
     except BaseException as error:
         raise Unusable(_stopped(file, error)) from error
     return module
+
+
+def _place(file: Path) -> tuple[str, Path]:
+    """The dotted name of a file and the folder from which it is imported: the first one above it that is no package."""
+    folder, names = file.parent.resolve(), [file.stem.replace(".", "_")]
+    while (folder / "__init__.py").exists() and "." not in folder.name and folder != folder.parent:
+        folder, names = folder.parent, [folder.name, *names]
+    return ".".join(names[:-1] if names[-1] == "__init__" and len(names) > 1 else names), folder
 
 
 def _stopped(file: Path, error: BaseException) -> str:

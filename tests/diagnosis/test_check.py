@@ -55,6 +55,11 @@ def quick_check(folder):
     return run
 
 
+def read_and_told(folder, file):
+    check_child.main(file, folder)
+    return tuple(json.loads((folder / "result.json").read_text()))
+
+
 def write(code):
     Path("my_attention.py").write_bytes(code if isinstance(code, bytes) else textwrap.dedent(code).encode())
 
@@ -209,6 +214,36 @@ def test_a_neighbour_of_the_file_can_be_imported(quick_check, tmp_path):
     (tmp_path / "neighbour.py").write_text("root = 0.5\n")
     code = "from neighbour import root\n" + function(RIGHT.replace("0.5", "root"))
     assert quick_check(code) == (0, "attention: Right.")
+
+
+IMPORTS = ("from .helpers import root", "from outer.inner.helpers import root", "from ..near import root", "from helpers import root")
+
+
+@pytest.mark.parametrize("line", IMPORTS)
+def test_a_file_of_a_package_is_read_as_python_imports_it(folder, line):
+    inner = folder / "outer" / "inner"
+    inner.mkdir(parents=True)
+    for made in (folder / "outer" / "__init__.py", inner / "__init__.py"):
+        made.write_text("")
+    for made in (inner / "helpers.py", folder / "outer" / "near.py"):
+        made.write_text("root = 0.5\n")
+    (inner / "mine.py").write_text(f"{line}\n" + function(RIGHT.replace("0.5", "root")))
+    assert read_and_told(folder, Path("outer/inner/mine.py")) == (0, "attention: Right.")
+
+
+def test_a_package_itself_can_be_checked(folder):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "helpers.py").write_text("root = 0.5\n")
+    (folder / "mine" / "__init__.py").write_text("from .helpers import root\n" + function(RIGHT.replace("0.5", "root")))
+    assert read_and_told(folder, Path("mine/__init__.py")) == (0, "attention: Right.")
+
+
+def test_a_package_that_stops_is_told(folder):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "__init__.py").write_text("1 / 0\n")
+    (folder / "mine" / "attention.py").write_text(function(RIGHT))
+    status, text = read_and_told(folder, Path("mine/attention.py"))
+    assert (status, text) == (2, f"{Path('mine/attention.py')} stops when it is run: ZeroDivisionError: division by zero.")
 
 
 def test_the_command_does_not_run_the_file_in_its_own_process(check):
