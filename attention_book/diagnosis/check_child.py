@@ -80,6 +80,10 @@ def _stopped(file: Path, error: BaseException) -> str:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
     told = str(error).strip().splitlines()
     where = f" at line {lines[-1]}" if lines else ""
+    asks = isinstance(error, EOFError) and "EOF when reading a line" in str(error)
+    if asks or isinstance(error, SystemExit):
+        doing = "it asks for input" if asks else "it ends the program"
+        return f"{file} stops{where} when it is run: {doing}: put that under if __name__ == '__main__':"
     return f"{file} stops{where} when it is run: {type(error).__name__}{': ' + told[0] if told else ''}."
 
 

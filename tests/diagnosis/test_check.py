@@ -1,5 +1,6 @@
 """``check``: somebody's file, in a process of its own, and one clear sentence whatever is in it."""
 
+import io
 import json
 import os
 import subprocess
@@ -147,13 +148,17 @@ UNUSABLE = {
     "no text": (b"\xff\xfe\x00", "is no valid Python"),
     "stops": ("x = 1\ny = x + undefined\n", "stops at line 2 when it is run: NameError: name 'undefined' is not defined."),
     "value": ("int('seven')\n", "stops at line 1 when it is run: ValueError: invalid literal"),
-    "exit": ("import sys\nsys.exit(5)\n", "stops at line 2 when it is run: SystemExit: 5."),
+    "exit": ("import sys\nsys.exit(5)\n", "stops at line 2 when it is run: it ends the program: put that under if __name__ == '__main__':"),
+    "quit": ("def main():\n    quit()\nmain()\n", "stops at line 2 when it is run: it ends the program: put that under if __name__ == '__main__':"),
+    "input": ("x = 1\nname = input('who? ')\n", "stops at line 2 when it is run: it asks for input: put that under if __name__ == '__main__':"),
+    "end of a file": ("raise EOFError('no more data')\n", "stops at line 1 when it is run: EOFError: no more data."),
     "empty": ("", "has no function of (query, key, value) and no torch module to check."),
 }
 
 
 @pytest.mark.parametrize("kind", UNUSABLE)
-def test_a_file_that_cannot_be_used_gives_2_and_one_sentence(quick_check, kind):
+def test_a_file_that_cannot_be_used_gives_2_and_one_sentence(quick_check, kind, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO())  # a checked file has no input
     code, words = UNUSABLE[kind]
     status, text = quick_check(code)
     assert status == 2
