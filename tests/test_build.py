@@ -236,6 +236,15 @@ def test_without_an_address_no_page_guesses_one(clean):
     assert 'href="/_static/' in clean.page("404")
 
 
+def test_a_page_begins_with_its_title_and_the_way_to_the_downloads_follows_its_question(clean):
+    article = BeautifulSoup(clean.page("gallery/acts/first"), "html.parser").find("article")
+    parts = [each for each in article.find_all(["h1", "p"]) if each.get_text(strip=True)]
+    assert parts[0].name == "h1"
+    assert parts[1].get_text() == "One question."
+    assert "sphx-glr-download-link-note" in parts[2].parent["class"]
+    assert len(article.select(".sphx-glr-download-link-note")) == 1
+
+
 def test_a_figure_stands_on_another_page_with_its_text_its_caption_and_a_way_back(clean):
     figure = BeautifulSoup(clean.page("one"), "html.parser").figure
     assert figure.img["alt"] == "Line of first"

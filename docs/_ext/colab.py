@@ -52,8 +52,22 @@ def add_link(app, doctree):
                 note += nodes.paragraph("", "", link)
 
 
+def move_note(app, doctree):
+    """A page begins with its title and its question; the way to the downloads, which sphinx-gallery puts above both, follows them."""
+    for note in doctree.findall(nodes.note):
+        if "sphx-glr-download-link-note" not in note["classes"]:
+            continue
+        moved = note.parent if isinstance(note.parent, addnodes.only) else note
+        section = next(doctree.findall(nodes.section))
+        moved.parent.remove(moved)
+        after = next((place for place, child in enumerate(section) if place and not isinstance(child, nodes.paragraph)), len(section))
+        section.insert(after, moved)
+        return
+
+
 def setup(app) -> ExtensionMetadata:
     app.connect("config-inited", add_first_cell)
     # After the collector of downloads, which decides their names.
     app.connect("doctree-read", add_link, priority=900)
+    app.connect("doctree-read", move_note, priority=910)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
