@@ -35,7 +35,7 @@ def write(app, pagename, templatename, context, doctree):
     static = Path(app.outdir, "_static")
     put(app.outdir, "pins.json", text + "\n")
     put(static, "pins.js", f"globalThis.attentionBookPins = {text};\n")
-    put(static, "recheck.js", bundle(page="view/recheck.js"))
+    put(static, "recheck.js", bundle(page="view/recheck.js", worker=None))
     app.add_css_file("numbers.css")
     app.add_js_file("recheck.js", loading_method="defer")
 
