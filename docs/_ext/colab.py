@@ -1,4 +1,4 @@
-"""Notebooks that run elsewhere: their first cell fetches the library, and their page says "Open in Colab"."""
+"""Notebooks that run elsewhere: their first cell fetches the library, and their page says below its title where to take or open them."""
 
 import tomllib
 from pathlib import Path
